@@ -33,6 +33,16 @@ def in_words(value: float, form: str = SENTENCE, cutoffs: Iterable[float] = ()) 
     return format(exact, f"z{form}")
 
 
+def short_number(value: float, cutoffs: Iterable[float] = ()) -> str:
+    """A number under one as people write agreement, without its first zero.
+
+    >>> short_number(0.8), short_number(-0.04), short_number(1.0), short_number(0.79996, [0.8])
+    ('.800', '-.040', '1.000', '.79996')
+    """
+    text = in_words(value, cutoffs=cutoffs)
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
 def p_in_words(p: float) -> str:
     """A p-value as text. Rounding never makes it a certainty.
 

@@ -40,12 +40,14 @@ from agreement_pipeline.evidence.figure import (
 )
 from agreement_pipeline.evidence.history import (
     NOT_JUDGED as NOT_JUDGED,
+    RoundLine as RoundLine,
     admitted_rounds as admitted_rounds,
     decisions as decisions,
     event_table as event_table,
     health as health,
     not_admitted as not_admitted,
     policy_changed as policy_changed,
+    round_lines as round_lines,
     round_table as round_table,
     round_text as round_text,
     rows_by_round as rows_by_round,
@@ -71,14 +73,15 @@ from agreement_pipeline.evidence.rounds import (
     charted as charted,
     fallen_out as fallen_out,
     history as history,
+    in_order_of_need as in_order_of_need,
     like_before as like_before,
     since as since,
     state_grid as state_grid,
+    trend as trend,
 )
 from agreement_pipeline.evidence.section import (
     Answer as Answer,
     Content as Content,
-    Glance as Glance,
     Grid as Grid,
     Section as Section,
 )

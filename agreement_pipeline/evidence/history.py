@@ -1,13 +1,24 @@
 """The rounds of a project as its store remembers them."""
 
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from agreement_pipeline.evidence.figure import NAMES_OF_TONES, Tone, cut
 from agreement_pipeline.evidence.tables import value_in_words, without_numbers
-from agreement_pipeline.text import chained, counted, in_words, interval, joined, listed, natural
+from agreement_pipeline.text import (
+    chained,
+    counted,
+    in_words,
+    interval,
+    joined,
+    listed,
+    natural,
+    short_number,
+)
 
 if TYPE_CHECKING:
     from agreement_pipeline.policy import Policy
@@ -30,10 +41,15 @@ COLUMNS = (
     "policy",
     "policy_digest",
     "what_is_new",
+    "code",
+    "needs",
+    "tentative",
 )
-NUMBERS = ("value", "low", "high", "confidence_level")
+NUMBERS = ("value", "low", "high", "confidence_level", "needs", "tentative")
 BUILT_IN = "default"
 NOT_JUDGED, NONE = "not judged", "none"
+DECISION_KEYS = ["round", "decision", "release", "policy"]
+MAX_STEP_LENGTH = 220
 Entry = Mapping[str, Any]
 
 
@@ -76,8 +92,9 @@ def table_of_rows(
     rows = [row for name in sorted(by_round) for row in by_round[name]] + not_judged
     rows.sort(key=lambda row: natural(str(row["round"])))
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
-    # Rows that an earlier build kept do not say what is new.
-    return table.assign(what_is_new=table["what_is_new"].astype(object).fillna(""))
+    # Rows that an earlier build kept do not say what is new, nor which code a verdict has.
+    texts = {name: table[name].astype(object).fillna("") for name in ("what_is_new", "code")}
+    return table.assign(**texts)
 
 
 def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> list[dict[str, Any]]:
@@ -112,17 +129,29 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         "policy_digest": decision["policy_digest"],
         "what_is_new": decision.get("what_is_new", ""),
     }
-    verdict_columns = ("measure", "scope", "value", "low", "high", "verdict")
+    verdict_columns = ("measure", "scope", "value", "low", "high", "verdict", "code")
+    rule_by_name = {(rule["measure"], rule["scope"]): rule for rule in policy["rules"]}
     return [
         {
             **of_decision,
             "confidence_level": policy.get("confidence_level"),
-            **{name: verdict[name] for name in verdict_columns},
+            **{name: verdict.get(name, "") for name in verdict_columns},
+            **_cutoffs(verdict, rule_by_name, policy),
             "reason": chained([*broken, verdict["reason"]]),
         }
         for verdict in decision["verdicts"]
         if verdict["effect"] == "hold"
     ]
+
+
+def _cutoffs(
+    verdict: Entry, rule_by_name: Mapping[tuple[str, str], Entry], policy: Entry
+) -> dict[str, float | None]:
+    """What the policy of the decision asks of the lower limit, and its lower cut-off."""
+    kind = verdict["scope"].partition(" ")[0]
+    rule = rule_by_name.get((verdict["measure"], kind), {})
+    needed = "tentative" if "tentative" in policy["admit"] else "reliable"
+    return {"needs": rule.get(needed), "tentative": rule.get("tentative")}
 
 
 def _undecided(name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
@@ -248,10 +277,120 @@ def _of_the_measure(row: Mapping[Hashable, Any]) -> str:
 
 
 def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
-    by_round = rounds.groupby(["round", "decision", "release", "policy"], sort=False, dropna=False)
+    by_round = rounds.groupby(DECISION_KEYS, sort=False, dropna=False)
     decision_rows = [(*by[:2], _decision_reason(rows), *by[2:]) for by, rows in by_round]
     columns = ["round", "decision", "why", "release", "policy"]
     return pd.DataFrame(decision_rows[::-1], columns=columns, dtype=object)
+
+
+@dataclass(frozen=True)
+class RoundLine:
+    """A round in a line: what was decided, the rule that decided it in short numbers, and what
+    helps.
+
+    The numbers are those of the first rule that holds the round, or of the policy's first rule.
+    `reading` is how that rule reads them.
+    """
+
+    round: str
+    decision: str
+    tone: Tone
+    numbers: str = ""
+    step: str = ""
+    reading: Tone = "unknown"
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    cutoffs: tuple[float, ...] = ()
+
+
+def round_lines(rounds: pd.DataFrame) -> list[RoundLine]:
+    """A line for each round, the last round first.
+
+    Of a round that was delivered again and is not judged, the line says so.
+    """
+    line_by_round: dict[str, RoundLine] = {}
+    for _, rows in rounds.groupby(DECISION_KEYS, sort=False, dropna=False):
+        line = _round_line(rows.to_dict("records"))
+        line_by_round[line.round] = line
+    return [*line_by_round.values()][::-1]
+
+
+def _round_line(rows: Sequence[Mapping[Hashable, Any]]) -> RoundLine:
+    first = rows[0]
+    is_held = first["decision"] == "held"
+    unmet_rows = [row for row in rows if row["verdict"] != "reliable"] if is_held else []
+    row = (unmet_rows or rows)[0]
+    status = _with_version(first["decision"], first)
+    if first["release"] == "withdrawn":
+        status += ", release withdrawn"
+    value, low, high, needs, tentative = (
+        None if pd.isna(row.get(name)) else float(row[name])
+        for name in ("value", "low", "high", "needs", "tentative")
+    )
+    return RoundLine(
+        str(first["round"]),
+        status,
+        NAMES_OF_TONES.get(first["decision"], "unknown"),
+        _short_numbers(row, value, low, needs, is_met=not unmet_rows),
+        "" if first["decision"].startswith("admitted") else cut(_what_helps(row), MAX_STEP_LENGTH),
+        NAMES_OF_TONES.get(row["verdict"], "unknown"),
+        value,
+        low,
+        high,
+        tuple(sorted({cutoff for cutoff in (tentative, needs) if cutoff is not None})),
+    )
+
+
+def _short_numbers(
+    row: Mapping[Hashable, Any],
+    value: float | None,
+    low: float | None,
+    needs: float | None,
+    *,
+    is_met: bool,
+) -> str:
+    from agreement_pipeline.evidence.section import title_of
+
+    if row["measure"] == "":
+        return ""
+    title = title_of(row["measure"]).partition(", ")[0].removeprefix("Krippendorff's ")
+    title = of_part(title, row)
+    if value is None:
+        return f"{title} not measured"
+    cutoffs = [] if needs is None else [needs]
+    measured = f"{title}\N{NO-BREAK SPACE}{short_number(value, cutoffs)}"
+    if needs is None:
+        return measured
+    if low is not None and low >= needs:
+        return f"{measured}, passes {short_number(needs)}" if is_met else measured
+    if low is not None and value >= needs:
+        return f"{measured}, may be {short_number(low, cutoffs)}, needs {short_number(needs)}"
+    return f"{measured}, needs {short_number(needs)}"
+
+
+def _what_helps(row: Mapping[Hashable, Any]) -> str:
+    """What helps, in a sentence: the check that failed, the advice of the reason, or that of its
+    code.
+    """
+    from agreement_pipeline.policy import REASONS
+
+    if row["broken"]:
+        return _sentence(str(row["broken"]).partition(": ")[2] or row["broken"])
+    if row["measure"] == "":  # it begins with the name of a file
+        return str(row["reason"])
+    if row["verdict"] == "not_evaluated":
+        return _sentence(without_numbers(_of_the_measure(row)))
+    parts = without_numbers(_of_the_measure(row)).split("; ")
+    if parts[0].startswith("lowest: "):
+        parts.pop(0)
+    reason = REASONS.get(row.get("code", ""))
+    advice = "; ".join(parts[1:]) or (reason.helps.replace("`", "") if reason else parts[0])
+    return _sentence(advice)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
 def policy_changed(rounds: pd.DataFrame, policy: "Policy") -> str:

@@ -14,6 +14,7 @@ import pandas as pd
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import DETAIL_RESAMPLES, Estimate, Shown, survey
 from agreement_pipeline.evidence.figure import Tone, cut
+from agreement_pipeline.evidence.history import RoundLine
 from agreement_pipeline.evidence.summary import Summary, summarize
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
@@ -259,6 +260,10 @@ class ProjectState:
         True if an admitted round rests on another policy than today's.
     broken
         True if nothing of it can be read.
+    lines
+        Its rounds in a line each, the last one first.
+    trend
+        The values of the policy's first measure, round by round.
     """
 
     name: str
@@ -270,6 +275,8 @@ class ProjectState:
     why: str = ""
     page: str = ""
     broken: bool = False
+    lines: Sequence[RoundLine] = ()
+    trend: Sequence[float] = ()
 
     @property
     def words(self) -> str:
@@ -287,6 +294,19 @@ class ProjectState:
         )
         state = ", ".join(words for is_so, words in flags if is_so)
         return state or ("every round is admitted" if self.last else "no round yet")
+
+    @property
+    def line(self) -> RoundLine | None:
+        """The last round that is held, or else the last one."""
+        held_lines = (line for line in self.lines if line.round in self.held)
+        return next(held_lines, self.lines[0] if self.lines else None)
+
+    @property
+    def step(self) -> str:
+        """What helps the project on. Empty if nobody need look at it."""
+        if self.held and self.line is not None:
+            return f"{self.line.round}: {self.line.step}"
+        return self.why
 
     @property
     def tone(self) -> Tone:

@@ -1,6 +1,6 @@
 """The rounds of a project: which were held and why, and how agreement moves over them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -46,7 +46,6 @@ from agreement_pipeline.evidence.section import (
     VERDICT,
     Answer,
     Cell,
-    Glance,
     Grid,
     Row,
     Section,
@@ -104,11 +103,9 @@ SAME_ITEMS = (
 )
 
 
-def history(
-    rounds: pd.DataFrame, policy: Policy, chart: Sequence[Charted], late: str = ""
-) -> Section:
-    """The numbers count all rounds. The plots show the policy's first rule that can hold a
-    release.
+def history(rounds: pd.DataFrame, policy: Policy, chart: Sequence[Charted]) -> Section:
+    """What stands below the lines of the rounds. The numbers count all rounds. The plot shows the
+    policy's first rule that can hold a release.
     """
     holding_rule = next(rule for rule in policy.rules if rule.effect == "hold")
     names = rounds["round"].unique()
@@ -119,17 +116,15 @@ def history(
         else None
     )
 
-    figure = course_figure(rounds, holding_rule)
+    is_charted = any(point.limits for point in chart)
     return {
-        "picture": None if figure is None else Glance(figure),
+        "policy_changed": policy_changed(rounds, policy) or None,
         "decisions": grid("Decisions", DECISION_COLUMNS, decisions(latest).values.tolist()),
         "shown": shown_note,
-        "health": health(rounds, late),
-        "policy_changed": policy_changed(rounds, policy) or None,
-        **round_counts(rounds),
-        "larger_plot": figure,
+        "plot": course_figure(rounds, holding_rule),
         "rules": _numbers(latest),
-        "control_chart": control_grid(chart),
+        "control_chart": control_grid(chart) if is_charted else None,
+        **round_counts(rounds),
     }
 
 
@@ -178,6 +173,11 @@ def rounds(judged_project: JudgedProject) -> Answer:
     return Answer(sentences, tables=(table,))
 
 
+def in_order_of_need(states: Iterable[ProjectState]) -> list[ProjectState]:
+    """Projects, those that need somebody first."""
+    return sorted(states, key=lambda state: (ORDER.index(state.tone), natural(state.name)))
+
+
 def state_grid(states: Sequence[ProjectState]) -> Grid:
     rows: list[Row] = [
         [
@@ -188,9 +188,7 @@ def state_grid(states: Sequence[ProjectState]) -> Grid:
             state.last,
             state.why,
         ]
-        for state in sorted(
-            states, key=lambda state: (ORDER.index(state.tone), natural(state.name))
-        )
+        for state in in_order_of_need(states)
     ]
     columns = {
         "project": "The project.",
@@ -257,6 +255,13 @@ def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
         cutoffs=tuple(sorted(cutoffs.items(), reverse=True)),
         legend=DECISIONS,
     )
+
+
+def trend(rounds: pd.DataFrame, policy: Policy) -> tuple[float, ...]:
+    """The values of the policy's first measure of whole rounds, in the order of the rounds."""
+    is_headline = rounds["measure"] == find_headline_measure(policy)
+    headline = rounds[is_headline & (rounds["scope"] == "round") & rounds["value"].notna()]
+    return tuple(headline.drop_duplicates("round", keep="last")["value"].astype(float))
 
 
 def charted(

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from agreement_pipeline.estimates import Estimate, Scope
 from agreement_pipeline.evidence.figure import Figure, Tone
@@ -77,13 +77,7 @@ class Answer:
     details: tuple[Detail, ...] = ()
 
 
-class Glance(NamedTuple):
-    """A figure of rounds that is drawn so small that it stands in a page without a click."""
-
-    figure: Figure
-
-
-Content: TypeAlias = "int | float | str | pd.DataFrame | Grid | Figure | Glance | None"
+Content: TypeAlias = "int | float | str | pd.DataFrame | Grid | Figure | None"
 
 Section: TypeAlias = "dict[str, Content]"
 

@@ -24,8 +24,10 @@ from agreement_pipeline.evidence import (
     delivery,
     details,
     disputed,
+    health,
     history,
     patterns,
+    round_lines,
     since,
     summarize_anyway,
     table_of_rows,
@@ -50,6 +52,7 @@ from agreement_pipeline.orchestration.metadata import (
     refused,
     release_metadata,
     rendered,
+    round_lines_metadata,
     row_count,
     table,
 )
@@ -122,9 +125,9 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
     ]
 
 
-def delivered_table(project: Project) -> Result:
+def delivered_table(host: Host) -> Result:
     """What the source of the project gave last: one table, whose rows name their rounds."""
-    delivered = project.look()
+    delivered = host.project.look()
     if delivered.refused:
         raise RatingsError(" ".join(delivered.refused.values()))
     digests = [delivery.digest for delivery in delivered.deliveries.values()]
@@ -229,8 +232,13 @@ def round_page(stored: StoredRound) -> Result:
     return dg.MaterializeResult(metadata=link(project, page_of(round_name)))
 
 
-def agreement_history(project: Project) -> Result:
-    """Which rounds were refused, and why? Open this page first."""
+def agreement_history(host: Host) -> Result:
+    """Which rounds may be trained on, and what do the others need?
+
+    A line for each of the latest rounds, the last one first. The bar is the interval; the round
+    passes if all of it lies to the right of the longer dashes.
+    """
+    project = host.project
     due = project.due()
     state, standing = shown_state(project, due), project.statuses.refresh()
     rounds = table_of_rows(standing.rows, project.unjudged(due))
@@ -248,17 +256,19 @@ def agreement_history(project: Project) -> Result:
             *checks.certificates(project),
         ],
         metadata={
-            **rendered(history(rounds, project.policy, chart, late_reasons)),
+            "health": health(rounds, late_reasons),
+            **round_lines_metadata(round_lines(rounds), host.key("acceptability")),
             **link(project, INDEX),
+            **rendered(history(rounds, project.policy, chart), in_place=False),
             **refused("files_refused", project.look().refused, "file"),
             **refused("waivers_unused", unused, "file"),
         },
     )
 
 
-def drawn_items(project: Project) -> Result:
+def drawn_items(host: Host) -> Result:
     """Which items must people label, of those that a classifier labelled? One draw a population."""
-    outcomes = [(file.name, draw_or_reason) for file, draw_or_reason in project.draws()]
+    outcomes = [(file.name, draw_or_reason) for file, draw_or_reason in host.project.draws()]
     draw_by_file = {
         name: draw_or_reason
         for name, draw_or_reason in outcomes
@@ -279,9 +289,9 @@ def drawn_items(project: Project) -> Result:
     return dg.MaterializeResult(metadata={**items, **draws, **not_drawn})
 
 
-def release(project: Project) -> Result:
+def release(host: Host) -> Result:
     """The admitted rounds together. Each is judged again from its bytes."""
-    return _released(project.release(), [checks.released_together()], by_round=False)
+    return _released(host.project.release(), [checks.released_together()], by_round=False)
 
 
 def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Result]:
@@ -650,7 +660,7 @@ def _build_asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
             if step is delivered_table:
                 or_fail(context, lambda: take_delivery(host, context))
             try:
-                result = or_fail(context, lambda: step(host.project), host.to_decision(None))
+                result = or_fail(context, lambda: step(host), host.to_decision(None))
             except Exception as error:
                 if step is release:
                     yield _show_unreleased(host, context, name, error)  # type: ignore[misc]  # Dagster reads the annotation

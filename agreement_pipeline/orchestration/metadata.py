@@ -15,28 +15,60 @@ from agreement_pipeline.evidence import (
     RULE_COLUMNS,
     Content,
     Figure,
-    Glance,
     Grid,
+    ProjectState,
+    RoundLine,
     Section,
     Summary,
+    Tone,
+    cut,
     rule_rows,
     verdict_grid,
 )
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
-    draw_glance,
+    draw_strip,
     markdown_text,
     printable,
     steps_as_markdown,
     svg_data_url,
 )
-from agreement_pipeline.text import DIGITS, counted
+from agreement_pipeline.text import DIGITS, counted, interval
 
 MAX_ROWS = 40
 
 IN_PLACE = 999
 """The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
+
+MAX_LINES = 20
+"""So many rounds or projects have a line of their own. The table below has more."""
+
+MAX_STEP_LENGTH = 220
+HARD_BREAK = "  \n"
+SIGNS: dict[Tone, str] = {"good": "●", "partly": "▲", "bad": "■", "unknown": "○", "plain": "○"}
+FIXED_KEYS = frozenset(
+    {
+        "health",
+        "policy_changed",
+        "decisions",
+        "shown",
+        "plot",
+        "rules",
+        "rules_left_out",
+        "control_chart",
+        "rounds",
+        "held_rounds",
+        "not_judged",
+        "page",
+        "files_refused",
+        "waivers_unused",
+        "need_somebody",
+        "projects",
+        "n_need_somebody",
+    }
+)
+"""Keys beside which no round and no project can stand under its own name."""
 
 NOT_KNOWN = "not_known"
 PLACES = 4
@@ -97,28 +129,32 @@ NARROW = 6
 """A table of more columns would move the page's own text out of sight. It opens by a click."""
 
 
-def rendered(section: Section) -> dict[str, Any]:
+def rendered(section: Section, *, in_place: bool = True) -> dict[str, Any]:
+    """With `in_place`, narrow tables stand on the page. They widen it where texts stand above."""
     metadata: dict[str, Any] = {}
     for name, content in section.items():
-        metadata |= _rendered(name, content)
+        metadata |= _rendered(name, content, in_place)
     return metadata
 
 
-def _rendered(name: str, value: Content) -> dict[str, Any]:
+def _rendered(name: str, value: Content, in_place: bool) -> dict[str, Any]:
     if isinstance(value, Grid):
         left_out = {f"{name}_left_out": value.left_out} if value.left_out else {}
-        return {**_table(name, value.to_frame(), value.descriptions), **left_out}
+        return {**_table(name, value.to_frame(), value.descriptions, in_place), **left_out}
     if isinstance(value, pd.DataFrame):
-        return _table(name, value, {})
-    content: Any = _plot(name, value) if isinstance(value, Figure | Glance) else value
+        return _table(name, value, {}, in_place)
+    content: Any = _plot(name, value) if isinstance(value, Figure) else value
     if isinstance(content, float):
         content = number(content)
     return {} if content is None else {name: content}
 
 
-def _table(name: str, frame: pd.DataFrame, descriptions: Mapping[str, str]) -> dict[str, Any]:
-    wide = len(frame.columns) > NARROW
-    return opened_table(name, frame) if wide else table(name, frame, descriptions)
+def _table(
+    name: str, frame: pd.DataFrame, descriptions: Mapping[str, str], in_place: bool
+) -> dict[str, Any]:
+    if in_place and len(frame.columns) <= NARROW:
+        return table(name, frame, descriptions)
+    return opened_table(name, frame)
 
 
 def number(value: float) -> float | str:
@@ -138,13 +174,68 @@ def refused(name: str, reason_by_name: Mapping[str, str], subject: str) -> dict[
     return table(name, rows, REFUSED_COLUMNS) if reason_by_name else {}
 
 
-def _plot(name: str, figure: Figure | Glance) -> Any:
+def _plot(name: str, figure: Figure) -> Any:
     """A plot never fails its asset."""
     try:
-        address = draw_glance(figure.figure) if isinstance(figure, Glance) else svg_data_url(figure)
+        address = svg_data_url(figure)
     except Exception as error:  # whatever a drawing raises: the numbers stand beside it
         return f"{name}: found {type(error).__name__} while it was drawn ({error}); see the table"
-    return address and dg.MetadataValue.md(f"![{markdown_text(name)}]({address})")
+    return dg.MetadataValue.md(f"![{markdown_text(figure.title)}]({address})")
+
+
+def round_lines_metadata(lines: Sequence[RoundLine], key: dg.AssetKey) -> dict[str, Any]:
+    """Each of the latest rounds under its name: the decision, which leads to the asset of this key,
+    the numbers with their picture, and what helps.
+    """
+    metadata = {}
+    for line in lines[:MAX_LINES]:
+        status = f"[{SIGNS[line.tone]} {markdown_text(line.decision)}]({_address(key, line.round)})"
+        name = f"round {line.round}" if line.round in FIXED_KEYS else line.round
+        metadata[name] = _line(status, line, markdown_text(line.step))
+    return metadata
+
+
+def project_lines_metadata(
+    states: Sequence[ProjectState], keys: Mapping[str, tuple[dg.AssetKey, dg.AssetKey]]
+) -> dict[str, Any]:
+    """Each project under its name: its state, the numbers of the round that matters with their
+    picture and the trend, what helps, and links to the assets of its keys, which are its history
+    and its decisions.
+    """
+    metadata = {}
+    for state in states[:MAX_LINES]:
+        history_key, decision_key = keys[state.name]
+        links = [f"[Rounds]({_address(history_key)})"]
+        line = state.line
+        if line is not None:
+            links.append(f"[{markdown_text(line.round)}]({_address(decision_key, line.round)})")
+        status = f"{SIGNS[state.tone]} **{markdown_text(state.words)}**"
+        step = markdown_text(cut(state.step, MAX_STEP_LENGTH))
+        shown_line = line or RoundLine("", "", state.tone)
+        name = f"project {state.name}" if state.name in FIXED_KEYS else state.name
+        metadata[name] = _line(
+            status, shown_line, " ".join(filter(None, [step, " · ".join(links)])), state.trend
+        )
+    return metadata
+
+
+def _line(status: str, line: RoundLine, end: str, trend: Sequence[float] = ()) -> Any:
+    """Markdown that is too long to stand in place loses the trend first, and then the picture."""
+    title = " · ".join(filter(None, [status, line.numbers]))
+    for address in (draw_strip(line, trend), draw_strip(line), None):
+        limits = interval(line.low, line.high)
+        picture = f"![{limits}]({address})" if address else ""
+        text = HARD_BREAK.join(filter(None, [title, picture, end]))
+        if len(text) <= IN_PLACE:
+            break
+    return dg.MetadataValue.md(text)
+
+
+def _address(key: dg.AssetKey, round_name: str = "") -> str:
+    """Where the UI shows an asset, or a round of it."""
+    path = "/".join(quote(part, safe="") for part in key.path)
+    view = f"?view=partitions&partition={quote(round_name, safe='')}" if round_name else ""
+    return f"/assets/{path}{view}"
 
 
 def decision_metadata(summary: Summary, page: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,23 +6,27 @@ from typing import Literal
 import dagster as dg
 
 from agreement_pipeline.errors import EXPECTED
-from agreement_pipeline.evidence import state_grid
+from agreement_pipeline.evidence import in_order_of_need, state_grid
 from agreement_pipeline.orchestration.compat import (
     WAITING,
     check_spec,
     definitions_around,
     definitions_of_location,
 )
-from agreement_pipeline.orchestration.metadata import rendered
+from agreement_pipeline.orchestration.metadata import project_lines_metadata, rendered
 from agreement_pipeline.orchestration.releases import hosts_in
 from agreement_pipeline.orchestration.sensors import declare_sensor, shown_state
 from agreement_pipeline.projects import Project, state_of
 from agreement_pipeline.store import digest_of
-from agreement_pipeline.text import joined
+from agreement_pipeline.text import counted, joined
 from agreement_pipeline.version import __version__
 
 IN_ORDER = "every_project_in_order"
-DESCRIPTION = "Where are rounds held, waiting or overdue? One row for each project."
+DESCRIPTION = (
+    "Which projects need somebody? A line for each, those that need somebody first. The bar is the "
+    "interval of the last held round, or else of the last one, beside its cut-offs. The curve "
+    "shows the rounds until today. Filter the keys to find a project."
+)
 
 
 @dataclass
@@ -61,11 +65,19 @@ def overview_definitions(
         check_specs=[check],
     )
     def all_projects(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
-        projects = _projects_in(definitions_around(context))
+        hosts = hosts_in(definitions_around(context))
+        projects = [hosts[name].project for name in sorted(hosts)]
         state, now_seconds = _state_of(projects), time.time()
-        project_states = [state_of(project, now_seconds, names=True) for project in projects]
+        project_states = in_order_of_need(
+            state_of(project, now_seconds, names=True) for project in projects
+        )
+        needy = [state.name for state in project_states if state.why]
         wanting = [f"{state.name}: {state.words}" for state in project_states if state.why]
         answer_text = f"No: {joined(wanting)}" if wanting else "Yes."
+        keys = {
+            name: (host.key("agreement_history"), host.key("acceptability"))
+            for name, host in hosts.items()
+        }
         answer = dg.AssetCheckResult(
             check_name=IN_ORDER,
             passed=not wanting,
@@ -75,9 +87,13 @@ def overview_definitions(
         return dg.MaterializeResult(
             data_version=dg.DataVersion(state),
             check_results=[answer],
-            metadata=rendered(
-                {"projects": state_grid(project_states), "need_somebody": len(wanting)}
-            ),
+            metadata={
+                "need_somebody": f"{len(needy)} of {counted(len(projects), 'project')}"
+                + (f": {joined(needy)}" if needy else ""),
+                **project_lines_metadata(project_states, keys),
+                **rendered({"projects": state_grid(project_states)}, in_place=False),
+                "n_need_somebody": len(needy),
+            },
         )
 
     job = dg.define_asset_job(

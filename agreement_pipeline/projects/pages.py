@@ -12,15 +12,18 @@ from agreement_pipeline.evidence import (
     Before,
     JudgedProject,
     ProjectState,
+    RoundLine,
     decisions,
     in_text,
     page_of_project,
     page_of_projects,
     policy_changed,
+    round_lines,
     round_table,
     shares_of,
     shortened,
     table_of_rows,
+    trend,
 )
 from agreement_pipeline.policy import BUNDLED, select_round_waivers
 from agreement_pipeline.projects.notices import overdue
@@ -93,24 +96,30 @@ def project_page(
     render: Render = as_html,
 ) -> str:
     """With `names` it shows the raters' names where a reason has some, else pseudonyms."""
-    rounds, shares = round_table(project.store) if rounds is None else rounds.copy(), {}
+    rounds, shares = round_table(project.store) if rounds is None else rounds, {}
     for name in sorted(rounds["round"].unique())[-MAX_ROUNDS_READ:]:
         ratings = project.store.ratings(name)
         if not ratings.scale.continuous:
             shares[name] = shares_of(ratings)
         if not names:
-            pseudonyms = _pseudonyms(project, ratings)
-            of_round = rounds["round"] == name
-            for column in ("reason", "broken"):
-                renamed = rounds.loc[of_round, column].map(partial(in_text, names=pseudonyms))
-                rounds.loc[of_round, column] = renamed
-            renamed = rounds.loc[of_round, "scope"].map(partial(_rename_scope, names=pseudonyms))
-            rounds.loc[of_round, "scope"] = renamed
+            rounds = _rename_raters(rounds, name, _pseudonyms(project, ratings))
     pages = {name: page_of(name) for name in other_rounds}
     judged_project = JudgedProject(
         project.name, project.settings.description, project.policy, rounds, shares, pages, links
     )
     return render(page_of_project(judged_project))
+
+
+def _rename_raters(rounds: pd.DataFrame, round_name: str, names: Mapping[str, str]) -> pd.DataFrame:
+    """The table with other names of raters in all that it says of one round."""
+    renamed, of_round = rounds.copy(), rounds["round"] == round_name
+    for column, rename in (
+        ("reason", partial(in_text, names=names)),
+        ("broken", partial(in_text, names=names)),
+        ("scope", partial(_rename_scope, names=names)),
+    ):
+        renamed.loc[of_round, column] = rounds.loc[of_round, column].map(rename)
+    return renamed
 
 
 def _rename_scope(scope: str, names: Mapping[str, str]) -> str:
@@ -158,12 +167,14 @@ def _judge_state(project: Project, current_time: float, page: str, names: bool) 
     waiting = [*contents.refused, *sorted({*due, *pending}, key=natural)]
     newest_decision, late = decided[0] if decided else None, overdue(project, current_time)
     policy_change = policy_changed(rounds, project.policy)
+    # Of other rounds than a held one, only numbers are shown.
+    scopes = rounds["scope"] if names else rounds["scope"].map(partial(_rename_scope, names={}))
+    lines, held_reasons = round_lines(rounds.assign(scope=scopes)), list[str]()
+    for name in held_rounds[:1]:
+        lines, reason = _lines_and_reason(project, rounds, name, names=names)
+        held_reasons.append(f"{name}: {reason}")
     reasons = [
-        *(
-            _reason_with_pseudonyms(project, row["round"], row["why"], names)
-            for row in decided
-            if row["round"] in held_rounds[:1]
-        ),
+        *held_reasons,
         *contents.refused.values(),
         *(["delivered, and not judged yet"] if waiting else []),
         *([policy_change] if policy_change else []),
@@ -179,17 +190,27 @@ def _judge_state(project: Project, current_time: float, page: str, names: bool) 
         else "",
         why="; ".join([*reasons[:1], *(late.why if late else ())]),
         page=page,
+        lines=lines[:MAX_ROUNDS_READ],
+        trend=trend(rounds, project.policy),
     )
 
 
-def _reason_with_pseudonyms(project: Project, round_name: str, reason: str, names: bool) -> str:
-    if names:
-        return f"{round_name}: {reason}"
-    try:
-        pseudonyms = _pseudonyms(project, project.store.ratings(round_name))
-    except EXPECTED as error:
-        return f"{round_name}: held; its ratings cannot be read: {in_a_sentence(error)}"
-    return f"{round_name}: {in_text(reason, names=pseudonyms)}"
+def _lines_and_reason(
+    project: Project, rounds: pd.DataFrame, held_round: str, *, names: bool
+) -> tuple[list[RoundLine], str]:
+    """The lines of the rounds and why one is held, by pseudonyms unless names are shown."""
+    if not names:
+        try:
+            pseudonyms = _pseudonyms(project, project.store.ratings(held_round))
+        except EXPECTED as error:
+            reason = f"held; its ratings cannot be read: {in_a_sentence(error)}"
+            unread = RoundLine(held_round, "held", "bad", step=reason)
+            lines = round_lines(rounds)
+            return [unread if line.round == held_round else line for line in lines], reason
+        rounds = _rename_raters(rounds, held_round, pseudonyms)
+    decided = decisions(rounds)
+    reasons = decided[decided["round"] == held_round]["why"]
+    return round_lines(rounds), str(reasons.iloc[0])
 
 
 def _pseudonyms(project: Project, ratings: Ratings) -> Mapping[str, str]:

@@ -5,9 +5,8 @@ classes, so that the colours of a page hold in light and in dark.
 """
 
 import base64
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote
@@ -21,6 +20,7 @@ from agreement_pipeline.evidence import (
     Kind,
     Mark,
     Point,
+    RoundLine,
     Tone,
     bounds_of,
     cut,
@@ -59,18 +59,20 @@ SINGLE_RATER_TONE: Tone = "plain"
 
 IMAGE_MARGIN_FACTOR = 1.05
 
-MAX_GLANCE_LENGTH = 960
-"""Dagster's UI shows Markdown in place only if it has fewer than 1,000 characters."""
-MAX_GLANCE_ROUNDS = 24
-MAX_GLANCE_NAME_LENGTH = 16
 URL_SAFE = "/:='-.,;+*!~_"
-AXIS_MARGIN = 0.05
-MAX_STEP_WIDTH = 120
-SIGNS: dict[Tone, tuple[str, str, str]] = {
-    "good": ("round", "#0b62a8", "●"),
-    "partly": ("butt", "#8a5a00", "▮"),
-    "bad": ("square", "#b5280f", "■"),
+AXIS_MARGIN = 0.2
+STRIP_WIDTH, STRIP_HEIGHT, TREND_WIDTH, TREND_GAP = 212, 22, 116, 24
+STRIP_FROM = 0.4
+MAX_TREND_ROUNDS = 12
+SIGN_MARGIN = 6
+STRIP_SIGNS: dict[Tone, tuple[str, str]] = {
+    "good": ("#38c", "M0,11m-5,0a5,5,0,1,0,10,0a5,5,0,1,0,-10,0"),
+    "partly": ("#b81", "M0,5l6,11h-12z"),
+    "bad": ("#d53", "M-5,6h10v10h-10z"),
+    "unknown": ("#889", "M0,11m-4,0a4,4,0,1,0,8,0a4,4,0,1,0,-8,0"),
+    "plain": ("#889", "M0,11m-4,0a4,4,0,1,0,8,0a4,4,0,1,0,-8,0"),
 }
+"""Colours that read on a light and on a dark page, and a shape for each, round the point 0, 11."""
 
 
 @dataclass
@@ -431,58 +433,56 @@ DRAW_BY_KIND: dict[Kind, Callable[[Figure], Sheet]] = {
 }
 
 
-def draw_glance(course: Figure) -> str | None:
-    """The last rounds, in a drawing small enough to stand in a page without a click."""
-    marks_with_value = [mark for mark in course.marks if mark.value is not None][
-        -MAX_GLANCE_ROUNDS:
-    ]
-    drawings = (
-        _draw_small_course(course, marks_with_value[start:])
-        for start in range(len(marks_with_value))
-    )
-    return next((drawing for drawing in drawings if len(drawing) <= MAX_GLANCE_LENGTH), None)
+def draw_strip(line: RoundLine, trend: Sequence[float] = ()) -> str | None:
+    """The interval of a round beside its cut-offs, and the values of the rounds until it, so small
+    that both stand in a line of text. None if the round has no value.
 
-
-def _draw_small_course(course: Figure, marks: Sequence[Mark]) -> str:
-    wide, high, left_margin, below = 430, 128, 46, 0
-    cutoffs = [cutoff for cutoff, _ in course.cutoffs]
-    numbers = [number for mark in marks for number in (mark.value, mark.low) if number is not None]
-    axis = Axis(max(-1.0, min(*cutoffs, *numbers) - AXIS_MARGIN), 1.0, high - 20, 24)
-    step = min(MAX_STEP_WIDTH, (wide - left_margin - 10) // len(marks))
-    placed_marks = [
-        (left_margin + step // 2 + position * step, mark) for position, mark in enumerate(marks)
-    ]
+    The axis is the same in each drawing with the same cut-offs, so that rows compare by eye. An
+    arrow at its left end stands for what lies below.
+    """
+    if line.value is None:
+        return None
+    values = trend[-MAX_TREND_ROUNDS:]
+    lowest = min([STRIP_FROM, *(cutoff - AXIS_MARGIN for cutoff in line.cutoffs)])
+    axis = Axis(lowest, 1.0, 0, STRIP_WIDTH)
+    width = STRIP_WIDTH + (TREND_GAP + TREND_WIDTH if len(values) > 1 else 0)
     parts = [
-        f"<svg xmlns='http://www.w3.org/2000/svg' width='{wide}' height='{high}' "
-        "font-size='11' fill='#778' stroke-width='2'>"
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{STRIP_HEIGHT}' "
+        "fill='none' stroke='#888'>",
+        f"<path stroke-width='8' stroke-opacity='.25' d='M0,11h{STRIP_WIDTH}'/>",
     ]
-    for cutoff in cutoffs:
-        y = round(axis.at(cutoff))
-        below = max(y + 4, below + 11)
-        parts.append(
-            f"<text y='{below}'>{cutoff:g}</text>"
-            "<path stroke='#99a' stroke-dasharray='4' "
-            f"d='M{left_margin - 8},{y}h{wide - left_margin}'/>"
+    for place, cutoff in enumerate(line.cutoffs):
+        dashes = "4,2" if place == len(line.cutoffs) - 1 else "1,2"
+        parts.append(f"<path stroke-dasharray='{dashes}' d='M{round(axis.at(cutoff))},1v20'/>")
+    colour, sign = STRIP_SIGNS[line.reading]
+    low, high = (
+        min(max(round(axis.at(limit)), 0), STRIP_WIDTH)
+        for limit in (
+            line.value if line.low is None else line.low,
+            line.value if line.high is None else line.high,
         )
-    legend = []
-    for tone, words in course.legend:
-        marks_of_tone = [
-            (x, m) for x, m in placed_marks if (m.tone if m.tone in SIGNS else "bad") == tone
-        ]
-        if marks_of_tone:
-            line_cap, colour, sign = SIGNS[tone]
-            legend.append(f"<tspan fill='{colour}'>{sign}{words}</tspan>")
-            flat, lines, values = 2 if line_cap == "butt" else 0, "", ""
-            for x, mark in marks_of_tone:
-                bottom, top = map(round, axis.span(mark.low, mark.high))
-                lines += f"M{x},{top}v{bottom - top}"
-                values += f"M{x - flat},{round(axis.at(mark.value or 0.0))}h{2 * flat}"
-            parts.append(
-                f"<g stroke='{colour}'><path d='{lines}'/>"
-                f"<path stroke-width='8' stroke-linecap='{line_cap}' d='{values}'/></g>"
-            )
-    parts.append(f"<text x='{left_margin}' y='10'>{' '.join(legend)}</text>")
-    for x, mark in dict([placed_marks[0], placed_marks[-1]]).items():
-        name = escape(mark.label[:MAX_GLANCE_NAME_LENGTH], quote=False)
-        parts.append(f"<text x='{x - 18}' y='{high - 4}'>{name}</text>")
+    )
+    at = round(axis.at(line.value))
+    if at < SIGN_MARGIN:  # it lies below the axis
+        sign, at = "M2,11l7,-5v10z", 0
+    parts.append(
+        f"<g stroke='{colour}' fill='{colour}'><path stroke-width='4' d='M{low},11H{high}'/>"
+        f"<path d='{sign}' transform='translate({at})'/></g>"
+    )
+    if len(values) > 1:
+        parts += _draw_trend(values, line.cutoffs[-1:], lowest)
     return f"data:image/svg+xml,{quote(''.join([*parts, '</svg>']), safe=URL_SAFE)}"
+
+
+def _draw_trend(values: Sequence[float], cutoffs: Sequence[float], lowest: float) -> Iterator[str]:
+    start = STRIP_WIDTH + TREND_GAP
+    across = Axis(0, len(values) - 1, start, start + TREND_WIDTH)
+    upwards = Axis(lowest, 1.0, STRIP_HEIGHT - 2, 2)
+    points = (
+        f"{round(across.at(place))},{round(upwards.at(max(value, lowest)))}"
+        for place, value in enumerate(values)
+    )
+    for cutoff in cutoffs:
+        y = round(upwards.at(cutoff))
+        yield f"<path stroke-dasharray='4,2' d='M{start},{y}h{TREND_WIDTH}'/>"
+    yield f"<path stroke-width='1.5' d='M{'L'.join(points)}'/>"

@@ -40,7 +40,7 @@ def test_a_file_that_cannot_be_read_holds_up_only_itself(tmp_path, instance):
     assert line.run("w1", "annotations").success
     assert line.run("w1", "training_data").success
     assert current_release(line.project.store, "w1")
-    found = assets.agreement_history(line.project)
+    found = assets.agreement_history(Host(line.project))
     files = found.metadata["files_refused"].records
     assert [(row.data["file"], "none.csv" in row.data["why"]) for row in files] == [
         ("bad", False),

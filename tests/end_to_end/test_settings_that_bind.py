@@ -10,6 +10,7 @@ from agreement_pipeline.orchestration.assets import (
     annotations,
     training_data,
 )
+from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import decision_metadata
 from agreement_pipeline.projects import Project
 from agreement_pipeline.readers import Columns
@@ -331,7 +332,7 @@ def test_p5_a_waiver_of_a_misspelt_round_or_project_is_named(line):
         "b.yaml": "found project 'reveiws'; expected 'reviews', whose round w1 has these ratings. "
         "Correct the waiver.",
     }
-    result = agreement_history(line.project)
+    result = agreement_history(Host(line.project))
     assert len(result.metadata["waivers_unused"].records) == 2
     assert not result.check_results[0].passed
     assert "unused waiver a.yaml" in result.check_results[0].description

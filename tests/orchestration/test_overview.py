@@ -1,9 +1,13 @@
 """All projects of a code location on one page."""
 
+import re
+from urllib.parse import unquote
+
 import dagster as dg
 import pytest
 
 from agreement_pipeline.orchestration import overview, project_definitions
+from agreement_pipeline.orchestration.metadata import HARD_BREAK, IN_PLACE
 from agreement_pipeline.orchestration.overview import AllProjects, overview_definitions
 from agreement_pipeline.projects import projects_page
 from tests.orchestration.conftest import POLICY, Line, ratings_frame
@@ -26,15 +30,22 @@ def code_location(tmp_path, instance, monkeypatch):
     return make
 
 
-def shown(instance) -> tuple[list[dict], dg.AssetCheckEvaluation]:
-    """The rows of the page, and the answer of its check."""
+def shown(instance) -> tuple[dict[str, str], list[dict], dg.AssetCheckEvaluation]:
+    """The lines of the projects, the rows of the table, and the answer of the check."""
     job = overview_definitions().resolve_job_def("all_projects_page")
     result = job.execute_in_process(instance=instance)
     [made] = result.asset_materializations_for_node("all_projects")
     [answer] = result.get_asset_check_evaluations()
-    table = made.metadata["projects"]
-    assert all(column.description for column in table.schema.columns)
-    return [dict(row.data) for row in table.records], answer
+    first, *names = list(made.metadata)
+    lines = {
+        name: made.metadata[name].md_str.replace("\N{NO-BREAK SPACE}", " ")
+        for name in names[: names.index("projects")]
+    }
+    assert first == "need_somebody"
+    assert all(len(line) <= IN_PLACE for line in lines.values())
+    head, _, *rows = made.metadata["projects"].md_str.strip().splitlines()
+    cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in (head, *rows)]
+    return lines, [dict(zip(cells[0], row, strict=False)) for row in cells[1:]], answer
 
 
 def test_each_project_has_a_row_and_those_that_need_somebody_come_first(code_location, instance):
@@ -46,19 +57,26 @@ def test_each_project_has_a_row_and_those_that_need_somebody_come_first(code_loc
     chats.deliver("2026-W01", ratings_frame(0.99))
     mails.root.joinpath("inbox").rmdir()
 
-    rows, answer = shown(instance)
+    lines, rows, answer = shown(instance)
 
-    assert [(row["project"], row["state"], row["last round"]) for row in rows] == [
-        ("mails", "cannot be read", ""),
-        ("reviews", "1 held", "w2: held"),
-        ("chats", "1 waiting", ""),
-        ("calls", "no round yet", ""),
+    assert [(row["project"], row["state"]) for row in rows] == [
+        ("mails", "cannot be read"),
+        ("reviews", "1 held"),
+        ("chats", "1 waiting"),
+        ("calls", "no round yet"),
     ]
-    assert "found no such folder" in rows[0]["why"]
-    assert rows[1]["why"].startswith("w2: Krippendorff's α ")
-    assert rows[2]["waiting"] == "2026-W01"
+    assert [*lines] == ["mails", "reviews", "chats", "calls"]
+    assert "found no such folder" in lines["mails"]
+    status, picture, end = lines["reviews"].split(HARD_BREAK)
+    assert re.fullmatch(r"■ \*\*1 held\*\* · α \.\d{3}, needs \.800", status)
+    assert picture.startswith("![0.")
+    assert end.startswith("w2: More items would not reach 0.8")
+    assert "[Rounds](/assets/reviews/agreement_history) · [w2](/assets/reviews/accept" in end
+    assert "view=partitions&partition=w2)" in end
+    assert lines["chats"].startswith("▲ **1 waiting**")
+    assert lines["calls"].startswith("○ **no round yet**")
     assert not answer.passed
-    assert "chats: 1 waiting, mails: cannot be read and reviews: 1 held" in answer.description
+    assert "mails: cannot be read, reviews: 1 held and chats: 1 waiting" in answer.description
 
 
 def test_projects_in_order_pass_the_check(code_location, instance):
@@ -66,9 +84,10 @@ def test_projects_in_order_pass_the_check(code_location, instance):
     reviews.deliver("w1", ratings_frame(0.99))
     assert reviews.decide("w1").success
 
-    [row], answer = shown(instance)
+    lines, _, answer = shown(instance)
 
-    assert row["state"] == "every round is admitted"
+    assert lines["reviews"].startswith("● **every round is admitted** · α ")
+    assert ", passes .800" in lines["reviews"]
     assert answer.passed
 
 
@@ -116,12 +135,14 @@ def test_the_last_round_is_told_by_its_number_and_one_being_judged_is_not_held(
     for name, agreement in (("w2", 0.55), ("w9", 0.99), ("w10", 0.55)):
         reviews.deliver(name, ratings_frame(agreement))
         reviews.decide(name)
-    [row], _ = shown(instance)
+    lines, [row], _ = shown(instance)
     assert (row["last round"], row["held"]) == ("w10: held", "w10, w2")
+    assert "[w10](" in lines["reviews"]
+    assert "width='352'" in unquote(lines["reviews"])  # the trend of three rounds
 
     reviews.deliver("w11", ratings_frame(0.99))
     reviews.run("w11", "annotations")
-    [row], _ = shown(instance)
+    _, [row], _ = shown(instance)
     assert (row["state"], row["waiting"]) == ("2 held, 1 waiting", "w11")
 
 
@@ -130,7 +151,7 @@ def test_ratings_that_cannot_be_read_hide_no_held_round(code_location, instance)
     reviews.deliver("w1", ratings_frame(0.55))
     reviews.decide("w1")
     next(reviews.root.rglob("rounds/**/*.parquet")).unlink()
-    [row], _ = shown(instance)
+    _, [row], _ = shown(instance)
     assert (row["state"], row["held"]) == ("1 held", "w1")
     page = projects_page([reviews.project], 0.0)
     assert "w1: held; its ratings cannot be read" in page
@@ -141,7 +162,7 @@ def test_a_project_whose_policy_changed_is_not_called_in_order(code_location, in
     reviews.deliver("w1", ratings_frame(0.99))
     assert reviews.decide("w1").success
     reviews.write_policy({**POLICY, "version": 2, "n_resamples": 1001})
-    [row], answer = shown(instance)
+    lines, [row], answer = shown(instance)
     assert row["state"] == "another policy"
-    assert "w1 (strict, version 1)" in row["why"]
+    assert "w1 \\(strict, version 1\\)" in lines["reviews"]
     assert answer.description == "No: reviews: another policy"

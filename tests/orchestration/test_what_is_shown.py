@@ -12,7 +12,7 @@ from agreement_pipeline.estimates import Reading, control_chart
 from agreement_pipeline.evidence import tasks, written_tasks
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.checks import like_before
-from agreement_pipeline.orchestration.metadata import IN_PLACE, link
+from agreement_pipeline.orchestration.metadata import HARD_BREAK, IN_PLACE, link
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import judge_round
 from tests.orchestration.checks import BAD, GOOD, check, materialized
@@ -127,13 +127,12 @@ def test_what_is_shown_is_written_for_people(make_line):
     found = [(name, value) for _, metadata in shown for name, value in metadata.items()]
     tables = [(name, value) for name, value in found if isinstance(value, dg.TableMetadataValue)]
     columns = {name: [each.name for each in value.schema.columns] for name, value in tables}
-    assert {"rules", "drift", "most_disputed", "decisions", "strata", "findings"} <= {*columns}
+    assert {"rules", "drift", "most_disputed", "strata", "findings"} <= {*columns}
     described = {
         (name, each.name): each.description for name, of in tables for each in of.schema.columns
     }
     assert [column for column, said in described.items() if not said] == []
-    assert columns["rules"][:3] == ["round", "measure", "verdict"]
-    assert columns["control_chart"][:2] == ["round", "reads"]
+    assert columns["rules"][0] == "rule"
     numbers = [value.value for _, value in found if isinstance(value, dg.FloatMetadataValue)]
     assert numbers
     assert all(float(f"{number:.4g}") == number for number in numbers)
@@ -198,9 +197,17 @@ def test_the_history_shows_every_round_with_its_decision(line):
     assert held.severity == dg.AssetCheckSeverity.WARN
     assert check(result, "like_before").passed
     (event,) = result.get_asset_materialization_events()
-    first = event.materialization.metadata["decisions"].records[0].data
-    assert first["round"] == "w2"
-    assert first["why"].startswith("Krippendorff's α ")
+    metadata = event.materialization.metadata
+    assert list(metadata)[:3] == ["health", "w2", "w1"]
+    assert decided(metadata)[0][:2] == ("w2", "held")
+    to_round = "/assets/reviews/acceptability?view=partitions&partition="
+    held_line, admitted_line = (metadata[name].md_str for name in ("w2", "w1"))
+    assert held_line.startswith(f"[■ held]({to_round}w2) · α\N{NO-BREAK SPACE}.")
+    assert admitted_line.startswith(f"[● admitted]({to_round}w1) · α\N{NO-BREAK SPACE}.")
+    assert ", needs .800" in held_line
+    assert ", passes .800" in admitted_line
+    assert all("](data:image/svg+xml," in line for line in (held_line, admitted_line))
+    assert "control_chart" not in metadata  # two rounds cannot tell
 
 
 def test_a_round_that_falls_out_of_the_chart_is_warned_of_and_never_held():
@@ -212,6 +219,12 @@ def test_a_round_that_falls_out_of_the_chart_is_warned_of_and_never_held():
     few = like_before(control_chart(usual[:7]))
     assert few.passed
     assert few.description.startswith("Fewer than 8 rounds cannot tell")
+
+
+def decided(metadata) -> list[tuple[str, ...]]:
+    """The rows of the table of decisions, as the UI opens it."""
+    _, _, *rows = metadata["decisions"].md_str.strip().splitlines()
+    return [tuple(cell.strip() for cell in row.strip("| ").split(" | ")) for row in rows]
 
 
 def history_of(line) -> tuple[dg.AssetCheckEvaluation, dict[str, dg.MetadataValue]]:
@@ -240,21 +253,19 @@ def test_a_refused_round_stands_in_the_history_as_not_judged(line):
 
     assert not said.passed
     assert said.description == "not judged: ['w2']; the table says why"
-    assert list(shown)[:2] == ["picture", "decisions"]
-    assert len(shown["picture"].md_str) <= IN_PLACE
-    assert [(row.data["round"], row.data["decision"]) for row in shown["decisions"].records] == [
-        ("w2", "not judged"),
-        ("w1", "admitted"),
-    ]
+    assert list(shown)[:3] == ["health", "w2", "w1"]
+    assert all(len(shown[name].md_str) <= IN_PLACE for name in ("w2", "w1"))
+    assert [row[:2] for row in decided(shown)] == [("w2", "not judged"), ("w1", "admitted")]
     assert shown["health"].text == "1 of 2 rounds is admitted. The last one, w2, is not judged."
     assert (
         shown["rounds"].value,
         shown["held_rounds"].value,
         shown["not_judged"].value,
     ) == (2, 0, 1)
-    reason = shown["decisions"].records[0].data["why"]
-    assert reason.startswith("w2.csv: rows [8, 9, 10, ")
-    assert "column 'label': found label 'hatefull'; expected one of" in reason
+    status, reason = shown["w2"].md_str.split(HARD_BREAK)
+    assert status.startswith("[○ not judged](")
+    assert reason.startswith("w2.csv: rows \\[8, 9, 10, ")
+    assert "column 'label': found label 'hatefull'; expected one of" in decided(shown)[0][2]
 
 
 def test_a_refused_delivery_stands_beside_what_was_decided_on_the_one_before(line):
@@ -266,10 +277,8 @@ def test_a_refused_delivery_stands_beside_what_was_decided_on_the_one_before(lin
     said, shown = history_of(line)
 
     assert not said.passed
-    assert [(row.data["round"], row.data["decision"]) for row in shown["decisions"].records] == [
-        ("w1", "not judged"),
-        ("w1", "admitted"),
-    ]
+    assert [row[:2] for row in decided(shown)] == [("w1", "not judged"), ("w1", "admitted")]
+    assert shown["w1"].md_str.startswith("[○ not judged](")
 
 
 def test_a_round_that_was_kept_and_not_decided_is_pending_and_named_once(line):
@@ -278,7 +287,7 @@ def test_a_round_that_was_kept_and_not_decided_is_pending_and_named_once(line):
     said, shown = history_of(line)
 
     assert said.description == "held: w1"
-    assert [row.data["decision"] for row in shown["decisions"].records] == ["pending"]
+    assert [row[1] for row in decided(shown)] == ["pending"]
 
 
 def test_a_refused_round_opens_with_the_decision_and_why_and_which_rule(line):
