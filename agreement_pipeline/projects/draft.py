@@ -24,6 +24,7 @@ from agreement_pipeline.ratings import (
     describe_doubtful_labels,
     described,
     find_misspelt,
+    in_pandas,
     is_blank,
     is_number,
     labels_of_sets,
@@ -45,6 +46,7 @@ from agreement_pipeline.readers import (
     load_rows,
     probable_columns,
     read_answers,
+    read_first_rows,
     read_header,
     read_marked,
     select_reader,
@@ -57,6 +59,7 @@ from agreement_pipeline.units import ANSWERS, CHOICES, UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
 NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
+USUAL_MIN_ITEMS = 30
 NO_TEXTS = {"false", "no", "null", "off", "on", "true", "yes"}  # in YAML
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 DOUBTS = {
@@ -68,15 +71,31 @@ ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(i
 DATED = re.compile(
     r"(?<!\d)(19|20)\d\d[-_.]?(w\d\d|(0[1-9]|1[0-2])([-_.]?(0[1-9]|[12]\d|3[01]))?)"
     r"([-_t ]?([01]\d|2[0-3])[-_h.]?[0-5]\d([-_m.]?[0-5]\d)?)?(?!\d)"
-    r"|(?<!\d)(0?[1-9]|[12]\d|3[01])[-_.](0?[1-9]|1[0-2])[-_.](19|20)\d\d(?!\d)",
+    r"|(?<!\d)(0?[1-9]|[12]\d|3[01])[-_.](0?[1-9]|1[0-2])[-_.](19|20)\d\d(?!\d)"
+    r"|(?<![a-z])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-_. ]?(19|20)\d\d(?!\d)"
+    r"|(?<![a-z])(kw|cw|week)[-_. ]?\d{1,2}(?!\d)",
     re.I,
 )
-"""A day, a month or a week of ISO 8601, perhaps with a time, in the name of a file."""
+"""A day, a month or a week, perhaps with a time, in the name of a file."""
+
+LETTER = re.compile(r"[^\W\d_]")
 AT_A_TIME = re.compile(r"[-_ ]at[-_ ](?=(19|20)\d\d-\d\d-\d\d).*")
 """What Label Studio adds to the name of a project: the time of the export, and a part of a key."""
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
 MAX_CATEGORIES = 30
+OPTIONAL_ROLES = ("text", "timestamp", "confidence")
+MIN_COLUMNS_GUESSED = 3
+MAX_ROWS_SEEN = 20_000
+MAX_RATERS_GUESSED = 20
+MIN_TEXT_LENGTH = 25
+MOST_CELLS = 0.9
+"""The share of cells or rows that must look like a role of a column for it to be proposed."""
+
+SLACK = 0.02
+TIME = re.compile(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](19|20)?\d{2})([T ]+\d{1,2}:\d{2}.*)?$"
+)
 EMPTY_SET = "|"
 SHOWN_LABELS = 5
 MAX_EXPORTS_COMPARED = 20
@@ -101,7 +120,7 @@ rules:
   - measure: {measure}
     reliable: 0.800
     tentative: 0.667
-    min_items: 30
+    min_items: {min_items}
 {of_replicates}"""
 OF_REPLICATES = """  - measure: self_agreement_unbiased
     min_items: 20
@@ -134,6 +153,14 @@ class ExportFacts:
     replicates: dict[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     unsure: tuple[str, ...] = ()
+    n_items: int = USUAL_MIN_ITEMS
+
+
+def _min_items(n_items: int) -> str:
+    """The fewest items that the policy asks for, which the export itself has."""
+    if n_items >= USUAL_MIN_ITEMS:
+        return str(USUAL_MIN_ITEMS)
+    return f"{n_items}  # as many as the export has; {USUAL_MIN_ITEMS} or more are usual"
 
 
 def first_files(
@@ -162,6 +189,7 @@ def first_files(
         )
         files[f"policies/{project}.yaml"] = POLICY.format(
             name=project,
+            min_items=_min_items(export_facts.n_items),
             measure="alpha_masi" if question.sets else "krippendorff_alpha",
             of_replicates=OF_REPLICATES
             if export_facts.replicates or "replicate_of" in given_settings
@@ -240,8 +268,12 @@ def undated_name(export: Path) -> str:
     'project-7'
     """
     stem = Path(without_packing_suffix(export.name)).stem
-    undated = DATED.sub("", AT_A_TIME.sub("", stem)).strip(" -_.")
-    return undated or export.resolve().parent.name or stem
+    folders = (folder.name for folder in export.resolve().parents)
+    for name in (AT_A_TIME.sub("", stem), *folders):
+        undated = DATED.sub("", name).strip(" -_.")
+        if LETTER.search(undated):
+            return undated
+    return "labels"
 
 
 def _project_lines(
@@ -394,7 +426,10 @@ def _read_tool_export(path: Path, reader: Reader, given_settings: Mapping[str, A
     models = tuple(sorted(table["rater"][is_model].unique()))
     replicates = {} if "replicate_of" in given_settings else _guess_replicates(table, fields)
     unsure += _ask_about_raters(table["rater"].unique(), given_settings, path, known_models=models)
-    return ExportFacts(reader, questions, columns, given_settings, replicates, models, unsure)
+    n_items = table["item"].nunique()
+    return ExportFacts(
+        reader, questions, columns, given_settings, replicates, models, unsure, n_items
+    )
 
 
 def _read_objects(
@@ -429,7 +464,10 @@ def _read_objects(
     named_columns, unsure = _guess_columns(table, fields_in_table, given_settings)
     unsure += _ask_about_raters(table["rater"].unique(), given_settings, path)
     named_columns.pop("round", None)
-    return ExportFacts(reader, tuple(questions), named_columns, given_settings, unsure=unsure)
+    n_items = table["item"].nunique()
+    return ExportFacts(
+        reader, tuple(questions), named_columns, given_settings, unsure=unsure, n_items=n_items
+    )
 
 
 def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -> ExportFacts:
@@ -445,6 +483,11 @@ def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -
         and column not in used_columns
         and not (is_wide and name in ("rater", "label"))
     }
+    if not is_wide:
+        known = {**{name: name for name in OPTIONAL_ROLES if name in header}, **given_columns}
+        known |= guessed
+        by_values = _guess_by_values(path, header, known, given_columns)
+        guessed |= {name: column for name, column in by_values.items() if name not in known}
     columns = Columns(**guessed, **given_columns)
     unsure = [
         f"{name} is probably column {column!r}"
@@ -518,8 +561,87 @@ def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -
         all_columns.pop("label", None)
         question = _guess_question(name, labels, given_settings)
     return ExportFacts(
-        reader, (question,), all_columns, given_settings, replicates, (), tuple(unsure)
+        reader,
+        (question,),
+        all_columns,
+        given_settings,
+        replicates,
+        unsure=tuple(unsure),
+        n_items=len(rows.distinct("item")),
     )
+
+
+def _guess_by_values(
+    path: Path, header: list[str], known: Mapping[str, str], given_columns: Mapping[str, Any]
+) -> dict[str, str]:
+    """What columns are for by their values, in any language: of those roles that no name told.
+
+    Nearly every item meets a rater once, so these two name a row together. A label has few values.
+    A text says the same wherever its item stands. A time has a day, and a confidence is a share.
+    """
+    if len(header) < MIN_COLUMNS_GUESSED:
+        return {}
+    table = in_pandas(read_first_rows(path, Columns(**given_columns), MAX_ROWS_SEEN))
+    texts = {
+        name: table[name].where(~table[name].map(is_blank, na_action="ignore").eq(True))
+        for name in table
+        if name not in given_columns.get("raters", ())
+    }
+    free = [name for name in texts if name not in known.values() and texts[name].notna().any()]
+    n_distinct = {name: texts[name].nunique() for name in texts}
+    guessed: dict[str, str] = {}
+    times = [name for name in free if _share_matching(texts[name], TIME) > MOST_CELLS]
+    words = [name for name in free if name not in times]
+    role = {name: column for name, column in known.items() if column in texts}
+
+    def raters_once(item: str, rater: str) -> float:
+        return len(table[[item, rater]].drop_duplicates()) / len(table)
+
+    items = [role["item"]] if "item" in role else [n for n in words if texts[n].notna().all()]
+    raters = [role["rater"]] if "rater" in role else [n for n in words if texts[n].notna().all()]
+    pairs = [
+        (raters_once(item, rater), -texts[item].str.len().mean(), item, rater)
+        for item in items
+        for rater in raters
+        if n_distinct[item] > n_distinct[rater] >= 2
+        and n_distinct[item] < len(table)
+        and n_distinct[rater] <= max(MAX_RATERS_GUESSED, n_distinct[item] / 2)
+    ]
+    best_pairs = [pair for pair in pairs if pair[0] > max(MOST_CELLS, max(pairs)[0] - SLACK)]
+    if best_pairs:
+        *_, item, rater = max(best_pairs, key=lambda pair: pair[1])
+        guessed |= {"item": item, "rater": rater}
+    item = role.get("item", guessed.get("item", ""))
+    free = [name for name in free if name not in guessed.values()]
+    if item in texts:
+        by_item = {name: table.groupby(item)[name].nunique().max() for name in free}
+        of_item = [name for name in free if by_item[name] <= 1 and n_distinct[name] > 1]
+        texts_of_item = [n for n in of_item if texts[n].str.len().mean() >= MIN_TEXT_LENGTH]
+        guessed |= {"text": texts_of_item[0]} if texts_of_item else {}
+    times = [name for name in times if name in free]
+    guessed |= {"timestamp": times[0]} if len(times) == 1 else {}
+    free = [name for name in free if name not in (*guessed.values(), *times)]
+    if "label" not in role:
+        labels = [name for name in free if 2 <= n_distinct[name] <= MAX_CATEGORIES]
+        in_words = [name for name in labels if not texts[name].dropna().map(is_number).all()]
+        guessed |= {"label": (in_words or labels)[0]} if labels else {}
+    shares = [name for name in free if name != guessed.get("label") and _is_share(texts[name])]
+    guessed |= {"confidence": shares[0]} if len(shares) == 1 else {}
+    return guessed
+
+
+def _share_matching(texts: pd.Series, form: re.Pattern[str]) -> float:
+    present = texts.dropna()
+    return float(present.str.strip().str.match(form).mean()) if len(present) else 0.0
+
+
+def _is_share(texts: pd.Series) -> bool:
+    """Confidences are numbers from 0 to 1, of which some are neither."""
+    present = texts.dropna()
+    if present.empty or not present.map(is_number).all():
+        return False
+    numbers = present.astype(float)
+    return bool(numbers.between(0, 1).all() and not numbers.isin((0.0, 1.0)).all())
 
 
 def _ask_about_repeated_ratings(rows: Rows) -> Iterator[str]:

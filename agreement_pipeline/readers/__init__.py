@@ -61,6 +61,7 @@ from agreement_pipeline.readers.submissions import (
 )
 from agreement_pipeline.readers.rows import Submission as Submission
 from agreement_pipeline.readers.table import (
+    read_first_rows as read_first_rows,
     read_header as read_header,
     find_unnamed_label_columns as find_unnamed_label_columns,
     read_whole_numbers as read_whole_numbers,

@@ -519,6 +519,20 @@ def read_header(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS)
     return open_table(export.files[0], limits, columns).header
 
 
+def read_first_rows(path: Path, columns: Columns, n_rows: int, limits: Limits = LIMITS) -> pa.Table:
+    """The first rows of a table as texts under the names of its columns.
+
+    Columns that a reading would refuse are left out.
+    """
+    table = open_table(Export(path).files[0], limits, columns)
+    names = [name for name in dict.fromkeys(table.header) if name not in table.fault_by_column]
+    loaded = {f"column_{place}": name for place, name in enumerate(names)}
+    rows = table.load(duckdb_session(), loaded)
+    texts = ", ".join(f"{rows.text(role)} AS {role}" for role in loaded)
+    first_rows = rows.relation.ask(f"SELECT {texts} FROM {rows} ORDER BY nth LIMIT {n_rows}")
+    return first_rows.rename_columns(names)
+
+
 def _files_like(pattern: Path) -> list[Path]:
     paths = sorted(map(Path, glob(str(pattern), recursive=True)))
     files = [path for path in paths if not path.is_dir()]

@@ -192,3 +192,63 @@ def test_a_scale_that_cannot_be_gives_no_project(here, capsys, said, why):
     assert main(["init", "a.csv", *said]) == 2
     assert why in capsys.readouterr().err
     assert not (here / "configs").exists()
+
+
+def in_other_words(names, n_items):
+    """A table of three raters whose columns have these names, and the file's bytes."""
+    rows = [",".join(names)]
+    for n in range(n_items):
+        for turn, rater in enumerate(("王", "李", "張")):
+            label = "壞好"[(n + (turn == 2 and n % 7 == 0)) % 2]
+            row = (
+                f"A-{n:03}",
+                f"這是第{n}篇帖子,關於天氣和政治的一些話還有更多的話說",
+                rater,
+                label,
+            )
+            day, share = f"{1 + n % 28:02}.11.2026 09:{turn:02}", f"0.{5 + (n + turn) % 5}"
+            cells = [f'"{cell}"' for cell in (*row, day, share)]
+            rows.append(",".join(cells))
+    return "\n".join([*rows, ""])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("編號", "原文", "評分者", "判定", "時間", "把握"),
+        ("Beitrag", "Wortlaut", "Kodiererin", "Einstufung", "Zeitpunkt", "Sicherheit"),
+    ],
+)
+def test_columns_are_guessed_by_their_values_in_any_language(here, capsys, names):
+    item, text, rater, label, time, confidence = names
+    (here / "labels.csv").write_text(in_other_words(names, 28))
+    assert main(["init", "labels.csv"]) == 0
+    told = capsys.readouterr().out
+    for role, column in (("item", item), ("rater", rater), ("label", label), ("text", text)):
+        assert f"Please check: {role} is probably column {column!r}." in told
+    settings, ratings = begun("labels")
+    assert settings.columns.timestamp == time
+    assert settings.columns.confidence == confidence
+    assert settings.scale.categories == ("壞", "好")
+    assert {"text", "timestamp", "confidence"} <= ratings.has
+    assert ratings.raters == ("張", "李", "王")
+    policy = (here / "configs/policies/labels.yaml").read_text()
+    assert "min_items: 28  # as many as the export has; 30 or more are usual\n" in policy
+
+
+def test_what_somebody_names_or_the_header_says_is_not_guessed_by_values(here, capsys):
+    names = ("item", "說明", "rater", "label", "timestamp", "把握")
+    (here / "labels.csv").write_text(in_other_words(names, 40))
+    assert main(["init", "labels.csv", "--confidence", "把握"]) == 0
+    told = capsys.readouterr().out
+    assert [line.strip() for line in told.splitlines() if "probably" in line] == [
+        "Please check: text is probably column '說明'."
+    ]
+    assert "min_items: 30\n" in (here / "configs/policies/labels.yaml").read_text()
+
+
+def test_values_that_give_nothing_away_are_asked_for(here, capsys):
+    rows = [f"{n},{n * 7 % 11},{n * 3 % 13},{n * n}" for n in range(40)]
+    (here / "numbers.csv").write_text("\n".join(["a,b,c,d", *rows, ""]))
+    assert main(["init", "numbers.csv"]) == 2
+    assert "Name the columns (--item, --rater, --label)" in capsys.readouterr().err
