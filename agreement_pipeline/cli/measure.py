@@ -1,5 +1,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, get_args
 
@@ -48,12 +49,25 @@ from agreement_pipeline.evidence import estimate_rows
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.ratings import SAME_LABEL_TWICE, TrainingLabel, Trains
 from agreement_pipeline.readers import Columns
-from agreement_pipeline.text import counted
+from agreement_pipeline.text import counted, joined
 
 OF_POLICIES = "tail_adaptive_bootstrap"
 VARIED_SETTINGS = ("at_least", "step")
 OF_COUNTS = ("--layout", "--limit", "--item", "--encoding", "--sheet", "--header-row")
 HEADLINES = ("round", "classifier", "stratum", "label")
+OF_BUNDLED_POLICIES = (DEFAULT_OF_ROUNDS, "self_agreement_unbiased", "vanbelle_albert_kappa")
+USUAL_BESIDE = (
+    "percent_agreement",
+    "fleiss_kappa",
+    "gwet_ac1",
+    "gwet_ac2_quadratic",
+    "icc_2_1",
+    "lin_ccc",
+    "specific_agreement",
+)
+MAX_BESIDE = 3
+"""By default, the measures of the bundled policies are printed, and so many beside them: the first
+of the usual ones that the table allows."""
 
 
 @command(
@@ -64,7 +78,7 @@ HEADLINES = ("round", "classifier", "stratum", "label")
 @click.argument("file", type=SOURCE, help=TABLES_HELP)
 @table_options
 @engine_options
-@measure_option("all that the level allows")
+@measure_option("those of the bundled policies, and three others")
 @option(
     "--scope",
     group=MEASURES,
@@ -79,8 +93,8 @@ HEADLINES = ("round", "classifier", "stratum", "label")
     "everything",
     group=MEASURES,
     is_flag=True,
-    help=f"Measure every scope: also categories, raters and pairs. {MAX_SHOWN} raters and pairs "
-    "of a larger panel are shown.",
+    help="Print all measures that the table allows, in every scope: also of categories, raters and "
+    f"pairs. {MAX_SHOWN} raters and pairs of a larger panel are shown.",
 )
 @option(
     "--panel-label",
@@ -138,9 +152,7 @@ def measure(
     output: str,
     **reading: Any,
 ) -> int:
-    """Print the agreement in a table, with intervals: a line a measure, or more with --all."""
-    if scope and everything:
-        raise click.UsageError(f"found --all with --scope {scope[0]}; expected one of them.")
+    """Print the agreement in a table, with intervals: the usual measures, or all with --all."""
     if "stratum" in scope and not (reading["strata"] or reading["units"]):
         raise click.UsageError(
             "found --scope stratum without --stratum; expected the column that tells strata apart."
@@ -169,11 +181,12 @@ def measure(
     for setting in settings:
         units = replace(reading["units"], **setting) if setting else reading["units"]
         ratings = _open(source, {**reading, "units": units})
-        names = measure or _possible(ratings)
+        possible = measure or _possible(ratings)
+        names = possible if measure or everything else _usual(possible)
         for name in names:
             require_defined(ratings.scale, name)
         shown_raters = Shown.of(ratings) if everything else None
-        scopes = SCOPE_KINDS if everything else scope or HEADLINES
+        scopes = scope or (SCOPE_KINDS if everything else HEADLINES)
         new_estimates = survey(
             ratings, names, inference, scopes=scopes, shown=shown_raters, trains=named_label
         )
@@ -184,7 +197,14 @@ def measure(
             name: value if output == "json" else f"{value:g}" for name, value in setting.items()
         }
         leading_columns += [setting_cells] * (len(estimates) - len(leading_columns))
+    if not (measure or everything or scope):
+        leading_columns, estimates = _defined(leading_columns, estimates)
     say_results(estimates, estimate_rows, output, leading_columns)
+    if n_more := len({*possible} - {*names}):
+        say_aside(
+            f"{counted(n_more, 'more measure')}, some of them undefined here or another name of "
+            "one: --all prints them, and categories, raters and pairs"
+        )
     if shown_raters and (left_out := shown_raters.left_out()):
         say_aside(left_out)
     if ratings.scale.continuous and interval_method == DEFAULT_METHOD:
@@ -231,6 +251,35 @@ def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
     columns = Columns(**{key: reading[key] for key in ("encoding", "sheet", "header_row")})
     scale_settings = scale_and_limits(on_nominal_level(reading))
     return count(Path(source), name, columns=columns, **scale_settings)
+
+
+def _usual(possible: Sequence[str]) -> tuple[str, ...]:
+    """What is printed unless somebody asks for more. If the table allows none of it, all is."""
+    of_policies = [name for name in OF_BUNDLED_POLICIES if name in possible]
+    beside = [name for name in USUAL_BESIDE if name in possible]
+    return tuple(dict.fromkeys([*of_policies, *beside[:MAX_BESIDE]])) or tuple(possible)
+
+
+def _defined(
+    leading_columns: list[dict[str, Any]], estimates: list[Estimate]
+) -> tuple[list[dict[str, Any]], list[Estimate]]:
+    """The estimates with a value. A line says which measures have none, and why; if none has one,
+    all are kept.
+    """
+    is_defined = [estimate.undefined is None for estimate in estimates]
+    if not any(is_defined):
+        return leading_columns, estimates
+    measures_by_reason: dict[str, list[str]] = {}
+    for estimate in estimates:
+        if estimate.undefined is not None:
+            measures_by_reason.setdefault(estimate.undefined, []).append(estimate.measure)
+    if measures_by_reason:
+        reasons = (
+            f"{joined(dict.fromkeys(names))}, since {reason}"
+            for reason, names in measures_by_reason.items()
+        )
+        say_aside(f"undefined: {'; '.join(reasons)}")
+    return list(compress(leading_columns, is_defined)), list(compress(estimates, is_defined))
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
 import csv
+import io
 import os
 import re
 import shlex
@@ -311,6 +312,22 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _names_of_a_group(text: str) -> tuple[str, ...]:
+    """Names of raters that belong together."""
+    names = _names(text)
+    if len(names) < 2 or "" in names:
+        meant_names = names[0].split("=") if len(names) == 1 else [name for name in names if name]
+        row = io.StringIO()
+        csv.writer(row, lineterminator="").writerow(
+            meant_names if len(meant_names) > 1 else ["Ana", "ana"]
+        )
+        raise ValueError(
+            f"found {text!r}; expected two names or more with commas between them. "
+            f"Write them as the ratings have them, as {shlex.quote(row.getvalue())}."
+        )
+    return names
+
+
 def _limit(text: str) -> tuple[str, int]:
     name, _, maximum = text.partition("=")
     if name not in LIMITED or not maximum.isdecimal():
@@ -484,14 +501,14 @@ table_options = together(
     option(
         "--same-rater",
         group=INPUT,
-        type=ReadBy("a,b,…", _names),
+        type=ReadBy("a,b,…", _names_of_a_group),
         multiple=True,
         help="Names that are one rater, who is called by the first of them. Repeat for more.",
     ),
     option(
         "--different-raters",
         group=INPUT,
-        type=ReadBy("a,b,…", _names),
+        type=ReadBy("a,b,…", _names_of_a_group),
         multiple=True,
         help="Names that print alike and are different raters. Repeat for more.",
     ),

@@ -340,13 +340,28 @@ def estimate_each(
     ]
 
 
+COMMON_MEASURES = (
+    "cohen_kappa",
+    "fleiss_kappa",
+    "conger_kappa",
+    "light_kappa",
+    "icc_1_1",
+    "icc_2_1",
+    "icc_3_1",
+)
+"""Of a name that several families share, these are told."""
+
+
 def registered(name: str) -> Measure:
     """The measure of that name, or a `PolicyError`. A distance may follow the name of a family."""
     record = measure_named(name) if isinstance(name, str) else None
     if record is None:
         similar_names = get_close_matches(str(name).lower(), [*MEASURE_SYNONYMS, *MEASURES], n=1)
+        family = [other for other in COMMON_MEASURES if str(name).lower() in other.split("_")]
         hint = "`agreement-pipeline guide measures` lists them."
-        if similar_names:
+        if len(family) > 1:
+            hint = f"There are several: {', '.join(family)}. Name one of them."
+        elif similar_names:
             hint = f"Did you mean {MEASURE_SYNONYMS.get(similar_names[0], similar_names[0])!r}?"
         raise PolicyError(
             f"measure: found {name!r}; "

@@ -137,7 +137,7 @@ DEFAULTS = {
 OF_COMMANDS = {
     ("ui", "--port"): "3000",
     ("init", "--name"): "(of the export)",
-    ("measure", "--measure"): "(all that the level allows)",
+    ("measure", "--measure"): "(those of the bundled policies, and three others)",
     ("compare", "--measure"): "(krippendorff_alpha of tables, schouten_kappa of names)",
     ("to-date", "--measure"): "(all that the level allows)",
     ("disputed", "--format"): "csv",

@@ -410,7 +410,7 @@ def test_a_summary_says_all_that_the_terminal_says(tmp_path, capsys):
     table = str(unanimous(tmp_path, 500))
     for form, before in (("table", "  "), ("markdown", "- ")):
         assert main(["judge", table, "--policy", "standard", "--format", form]) == 0
-        assert f"\n{before}The limits hold for one look." in capsys.readouterr().out
+        assert f"\n{before}The limits assume one look." in capsys.readouterr().out
 
 
 def cumulative_tables(tmp_path):

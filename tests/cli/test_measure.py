@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -25,7 +26,7 @@ FIELDS = {
 
 
 def test_measure_reproduces_the_serology_figures(capsys):
-    found = measured(capsys, str(SEROLOGY), *WIDE, "--classifier", "T")
+    found = measured(capsys, str(SEROLOGY), *WIDE, "--classifier", "T", "--all")
 
     assert of(found, "shah_kappa_s")["value"] == pytest.approx(0.67908, abs=5e-6)
     assert of(found, "fleiss_kappa")["value"] == pytest.approx(0.67614, abs=5e-6)
@@ -172,10 +173,44 @@ def test_by_default_a_measure_has_one_line_and_all_is_asked_for(capsys):
         assert main(["measure", str(SEROLOGY), *WIDE, "--n-resamples", "400", *asked]) == 0
         table = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[2:]]
         lines[bool(asked)] = table
-    assert len(lines[False]) == len(set(lines[False]))
-    assert len(lines[True]) > 2 * len(lines[False])
-    assert main(["measure", str(SEROLOGY), *WIDE, "--all", "--scope", "round"]) == 2
-    assert "found --all with --scope round; expected one of them" in capsys.readouterr().err
+    usual = ["krippendorff_alpha", "percent_agreement", "fleiss_kappa", "gwet_ac1"]
+    assert lines[False] == usual
+    assert {*usual, "self_agreement_unbiased", "shah_kappa_s"} < {*lines[True]}
+    assert len(lines[True]) > 10 * len(usual)
+
+
+def test_what_is_undefined_and_what_else_there_is_is_said_in_a_line_each(capsys):
+    assert main(["measure", str(SEROLOGY), *WIDE, "--n-resamples", "400"]) == 0
+    undefined, others = capsys.readouterr().err.splitlines()
+    assert undefined == "undefined: self_agreement_unbiased, since no rater met an item twice"
+    assert re.match(r"\d+ more measures, some of them undefined .*: --all prints them", others)
+    few = ["--n-resamples", "400", "--measure", "self_agreement_unbiased"]
+    assert main(["measure", str(SEROLOGY), *WIDE, *few]) == 0
+    printed = capsys.readouterr()
+    assert "undefined: no rater met an item twice" in printed.out
+    assert printed.err == ""
+
+
+def test_all_measures_are_printed_in_one_scope(capsys):
+    found = measured(capsys, str(SEROLOGY), *WIDE, "--all", "--scope", "round")
+    assert {each["scope"] for each in found} == {"round"}
+    assert {"conger_kappa", "shah_kappa_s"} <= {each["measure"] for each in found}
+
+
+def test_of_a_name_that_several_families_share_all_are_told(capsys):
+    assert main(["measure", str(SEROLOGY), *WIDE, "--measure", "kappa"]) == 2
+    assert "There are several: cohen_kappa, fleiss_kappa, " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("names", "example"), [("Ana=ana", "as Ana,ana."), ("Bo", "as Ana,ana."), ("B b=c,", "as ")]
+)
+def test_names_of_one_rater_are_asked_for_in_the_form_of_the_option(capsys, names, example):
+    assert main(["measure", str(SEROLOGY), *WIDE, "--same-rater", names]) == 2
+    said = capsys.readouterr().err
+    assert f"--same-rater: found {names!r}; expected two names or more with commas" in said
+    assert example in said
+    assert "[[" not in said
 
 
 @pytest.mark.parametrize(

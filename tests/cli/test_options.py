@@ -227,7 +227,7 @@ def test_a_seldom_label_that_resembles_a_common_one_is_told(tmp_path, capsys, co
     assert told in capsys.readouterr().err
     path.write_text(path.read_text().replace("ana,Spam", "ana,spam"))
     main([*usual, "--categories", "spam,spma,NA,ham"])
-    assert capsys.readouterr().err == ""
+    assert "warning" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
