@@ -911,8 +911,8 @@ def _why_floor(compared: _Compared) -> str:
     size = compared.size or 0
     n_needed = _n_ratings_needed(size)
     return (
-        f"how far above, these ratings cannot tell; {n_needed} ratings on {ITEMS_TO_DRAW} items "
-        "drawn by chance can"
+        f"how far above is open; {n_needed} ratings on each of {ITEMS_TO_DRAW} items drawn at "
+        "random would tell"
     )
 
 

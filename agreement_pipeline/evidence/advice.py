@@ -162,7 +162,7 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
         f"Labelled by {counted(len(ratings.raters), 'rater')} "
         f"({joined(sorted(ratings.raters))}): "
         f"{n_items}{labels}.",
-        f"Beside them {counted(len(classifiers), 'model')} ({joined(classifiers)})."
+        f"Compared with {counted(len(classifiers), 'model')} ({joined(classifiers)})."
         if classifiers
         else "",
         _categories(ratings),
@@ -407,7 +407,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
             min_units = find_min_items(
                 rule.measure, rule.reliable, statistic, held_round.policy.inference
             )
-        even = "So many decide with an even chance, if agreement stays the same."
+        even = "If agreement stays the same, the chance that this decides is even."
         if estimate and estimate.looks and estimate.judged_on is not None:
             following = estimate.looks.following(estimate.judged_on)
             if following is None:
@@ -446,7 +446,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
     else:
         reason = REASONS.get(kind)
         yield Step(
-            f"See to {rule.measure}.",
+            f"Meet the rule on {rule.measure}.",
             f"What helps: {reason.helps}." if reason else f"{verdict.reason}.",
             "agreement-pipeline guide reasons",
         )
@@ -539,5 +539,5 @@ def _against_low(
             "then that of the new mix."
         )
         by = "agreement-pipeline guide planning"
-    reason_text = f"{draw_advice} Labels given again on the same items do not show agreement."
+    reason_text = f"{draw_advice} New labels on the same items would not count for agreement."
     yield Step("Then label fresh items.", reason_text, by)

@@ -33,7 +33,7 @@ CONCENTRATED_SHARE, SPREAD = 0.05, 0.25
 """Half of all disagreement on fewer items is held by few, and on more it is spread."""
 BLOCK_CELLS = 2_000_000
 COMES_BACK = (
-    "What comes back by this list is a resolution: it trains, and does not count for agreement. "
+    "Answers to these items set the training label. They do not change the measured agreement. "
     "Do not ask the same raters to label these items again for α."
 )
 Order = Literal["disagreement", "influence"]

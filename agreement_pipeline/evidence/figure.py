@@ -1,8 +1,9 @@
 """Figures as data, and the axes on them. Any page can draw them, and a test can read them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agreement_pipeline.text import in_words, interval
@@ -59,6 +60,8 @@ class Mark:
         True if what was decided was taken back later.
     points
         The corners of a polygon, or the points of a body: across, and down.
+    to
+        The part of the page that a cell of a matrix leads to.
     """
 
     label: str
@@ -72,6 +75,7 @@ class Mark:
     cutoffs: tuple[float, ...] = ()
     crossed: bool = False
     points: tuple[Point, ...] = ()
+    to: str = ""
 
     @classmethod
     def of(cls, estimate: "Estimate", label: str = "", **fields: Any) -> "Mark":
@@ -137,14 +141,25 @@ def intervals(title: str, says: str, marks: Iterable[Mark], axis: str, **fields:
     return Figure("intervals", title, says, (Series("", tuple(marks)),), axis=axis, **fields)
 
 
-def matrix(
-    title: str, says: str, names: Sequence[str], values: "Array", axis: str, lowest: float = 0.0
+def matrix(  # a figure has many parts
+    title: str,
+    says: str,
+    names: Sequence[str],
+    values: "Array",
+    axis: str,
+    lowest: float = 0.0,
+    part_by_pair: Mapping[frozenset[str], str] = MappingProxyType({}),
 ) -> Figure:
+    """`part_by_pair` names the part of the page that the cell of a pair leads to."""
     series = (
         Series(
             name,
             tuple(
-                Mark(column_name, None if math.isnan(value) else float(value))
+                Mark(
+                    column_name,
+                    None if math.isnan(value) else float(value),
+                    to=part_by_pair.get(frozenset({name, column_name}), ""),
+                )
                 for column_name, value in zip(names, row, strict=True)
             ),
         )

@@ -130,7 +130,8 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         "what_is_new": decision.get("what_is_new", ""),
     }
     verdict_columns = ("measure", "scope", "value", "low", "high", "verdict", "code")
-    rule_by_name = {(rule["measure"], rule["scope"]): rule for rule in policy["rules"]}
+    rules = policy.get("rules", ())
+    rule_by_name = {(rule["measure"], rule.get("scope", "round")): rule for rule in rules}
     return [
         {
             **of_decision,
@@ -150,7 +151,7 @@ def _cutoffs(
     """What the policy of the decision asks of the lower limit, and its lower cut-off."""
     kind = verdict["scope"].partition(" ")[0]
     rule = rule_by_name.get((verdict["measure"], kind), {})
-    needed = "tentative" if "tentative" in policy["admit"] else "reliable"
+    needed = "tentative" if "tentative" in policy.get("admit", ()) else "reliable"
     return {"needs": rule.get(needed), "tentative": rule.get("tentative")}
 
 

@@ -144,7 +144,8 @@ class JudgedRound:
     """A round with the decision on it. Its raters have the names that the page shows.
 
     `models` are raters whose names are likely those of models. `in_commands` is what commands call
-    the table and the policy. `warnings` are what reading a table told.
+    the table and the policy. `warnings` are what reading a table told. `about_names` says what the
+    names of raters are, if they are others.
     """
 
     project: str
@@ -159,6 +160,7 @@ class JudgedRound:
     images: Path | None = None
     warnings: tuple[str, ...] = ()
     trains: Trains | None = None
+    about_names: str = ""
 
     @property
     def decision(self) -> Decision:

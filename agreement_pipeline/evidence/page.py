@@ -52,6 +52,11 @@ from agreement_pipeline.ratings import Ratings, Trains, like_models
 from agreement_pipeline.text import counted
 
 MOST_REASONS = 2
+NUMBERED = "Raters are numbered here. The option --names shows their names."
+PSEUDONYMS = (
+    "Raters have pseudonyms here, the same in all rounds of the project. The option --names shows "
+    "their names."
+)
 BELOW = "The section Items lists them."
 Judged = TypeVar("Judged", JudgedRound, JudgedProject)
 
@@ -138,6 +143,7 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
         images,
         tuple(warnings),
         trains,
+        NUMBERED if names is None else PSEUDONYMS if names else "",
     )
     return page_of_round(judged_round)
 
@@ -173,6 +179,7 @@ def page_of_round(judged_round: JudgedRound) -> Page:
                     summary.what_is_new,
                     summary.first_labels,
                     judged_round.fate_of_singles,
+                    judged_round.about_names,
                 ),
             )
         ),

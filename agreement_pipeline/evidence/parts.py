@@ -38,7 +38,10 @@ OF_STRATA = (
     "α of a stratum is read as if its items were a round of their own. The lowest of many is low "
     "by chance too."
 )
-SPEAKS_OF = "It speaks of raters like these, drawn anew for each item, and not of a right label."
+SPEAKS_OF = (
+    "This is about raters like these, drawn anew for each item. It does not say that a label is "
+    "right."
+)
 OnRuler = dict[Scope, Estimate]
 
 
@@ -52,7 +55,7 @@ def labels(judged_round: JudgedRound) -> Answer | None:
         shares_of(judged_round.ratings),
         coincidences(by_item),
     )
-    kinds = "Each category is taken against all others together. The lowest stands on top."
+    kinds = "Each category against all others together, the lowest first."
     interval_chart = intervals(
         "Agreement by category",
         kinds,

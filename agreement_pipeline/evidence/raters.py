@@ -75,11 +75,15 @@ from agreement_pipeline.text import (
 Kind = Literal["rater", "category"]
 GOLD, MOST_SECONDS, DAY = "gold_accuracy", 3_600, 86_400.0
 """A longer time between two ratings is a pause."""
-MOST_PAIRS, MAX_PAIRS_DETAILED, MOST_ITEMS, MAX_CATEGORIES = 8, 3, 4, 20
+MOST_PAIRS, MOST_ITEMS, MAX_CATEGORIES = 8, 4, 20
+MAX_PAIRS_DETAILED = 10
+"""All pairs of five raters."""
+
+PAIRS_PRINTED = 3
 NUMBER = ".3g"
 NO_REPEATS = "No rater met an item twice, so agreement with themselves is not known."
 FAIR = (
-    "A low number is a reason to talk, and no verdict on a person: items may be harder, or the "
+    "A low number is a reason to talk, not a verdict on a person: items may be harder, or the "
     "guideline may allow two readings."
 )
 AGREEMENT_NAMES: dict[Kind, tuple[str, str]] = {
@@ -350,10 +354,29 @@ def raters(judged_round: JudgedRound) -> Answer | None:
     bias_sentences, bias_tables = _bias(judged_round)
     pairs = [estimate for estimate in judged_round.pairs if estimate.value is not None][:MOST_PAIRS]
     pair_by_scope = {Scope.of_pair(*pair): pair for pair in judged_round.shown.pairs}
-    detailed_scopes = [estimate.scope for estimate in pairs][:MAX_PAIRS_DETAILED]
+    detailed_scopes = [
+        estimate.scope for estimate in judged_round.pairs if estimate.value is not None
+    ][:MAX_PAIRS_DETAILED]
     lacks_matrix = judged_round.ratings.scale.continuous or len(judged_round.raters) < 3
     is_held = judged_round.assessment is not None and not judged_round.decision.admitted
     differs = judged_round.summary.who_differs if is_held else who_differs(judged_round.ratings)
+    details = [
+        Detail(
+            f"pair-{place}",
+            f"{scope.name}: where they differ",
+            _differ(judged_round, *pair_by_scope[scope]),
+        )
+        for place, scope in enumerate(detailed_scopes, 1)
+    ]
+    other_pairs = [
+        Detail("other-pairs", "Other pairs: where they differ", Answer((), (), (), rest), False)
+        for rest in [tuple(details[PAIRS_PRINTED:])]
+        if rest
+    ]
+    part_by_pair = {
+        frozenset(pair_by_scope[scope]): detail.anchor
+        for scope, detail in zip(detailed_scopes, details, strict=True)
+    }
     sentences = [differs or "The round is not held for disagreement, so nobody is named.", FAIR]
     if judged_round.shown.left_out():
         sentences.append(
@@ -362,23 +385,13 @@ def raters(judged_round: JudgedRound) -> Answer | None:
         )
     return Answer(
         (*sentences, *bias_sentences, _repeat_timing(judged_round.ratings)),
-        () if lacks_matrix else (_matrix(judged_round),),
+        () if lacks_matrix else (_matrix(judged_round, part_by_pair),),
         tuple(
             shown_table
             for shown_table in (table, _pairs(judged_round, pairs, detailed_scopes))
             if shown_table and shown_table.rows
         ),
-        (
-            *(
-                Detail(
-                    f"pair-{place}",
-                    f"{scope.name}: where they differ",
-                    _differ(judged_round, *pair_by_scope[scope]),
-                )
-                for place, scope in enumerate(detailed_scopes, 1)
-            ),
-            *_use_of_scale(bias_tables),
-        ),
+        (*details[:PAIRS_PRINTED], *other_pairs, *_use_of_scale(bias_tables)),
     )
 
 
@@ -427,7 +440,7 @@ def describe_uses(uses: Sequence[CategoryUse], level: float) -> str:
     )
     n_pairs = len({(other.first, other.second) for other in surely}) - 1
     shares = f"{in_words(most, PERCENT)} of their {counted(use.n_items, 'item')}"
-    rest = f" {counted(n_pairs, 'more pair')} of raters differ so." if n_pairs else ""
+    rest = f" {counted(n_pairs, 'more pair')} differ like this." if n_pairs else ""
     return (
         f"{more} gives '{use.category}' more often than {less}: to {shares}, against "
         f"{in_words(least, PERCENT)}.{rest}"
@@ -525,14 +538,15 @@ def _repeat_timing(ratings: Ratings) -> str:
     repeat_rows = repeats(table)
     if not len(repeat_rows):
         return NO_REPEATS
-    back = f"{counted(len(repeat_rows), 'rating')} came back to a rater"
+    n_repeats = counted(len(repeat_rows), "time")
+    back = f"Raters met an item again {n_repeats}"
     times = seconds(in_pandas(table["timestamp"])) if "timestamp" in ratings.has else None
     if times is None or not is_clock(times):
-        return f"{back}, and nobody knows when: there are no times that tell minutes."
+        return f"{back}. The ratings have no times, so the gaps are unknown."
     gaps = np.abs(times[repeat_rows] - times[repeat_rows - 1])
     known_gaps = gaps[~np.isnan(gaps)]
     if not len(known_gaps):
-        return f"{back}, and nobody knows when."
+        return f"{back}. The times do not tell the gaps."
     soon = in_words(float((known_gaps < DAY).mean()), PERCENT)
     return f"{back}, {soon} of them in less than a day, when the label may be remembered."
 
@@ -542,7 +556,7 @@ def repeats(table: pa.Table) -> Codes:
     return np.flatnonzero((item_index[1:] == item_index[:-1]) & (place[1:] == place[:-1])) + 1
 
 
-def _matrix(judged_round: JudgedRound) -> Figure:
+def _matrix(judged_round: JudgedRound, part_by_pair: Mapping[frozenset[str], str]) -> Figure:
     names = judged_round.raters
     panel = counting_of(judged_round.ratings).by_rater(judged_round.ratings)
     same_share = 1.0 - rater_distances(panel.select_raters(names)).of_pairs
@@ -552,11 +566,12 @@ def _matrix(judged_round: JudgedRound) -> Figure:
     order = alike_first(same_share)
     return matrix(
         "Share of items with the same label",
-        "Raters who agree stand beside each other, so camps show as blocks.",
+        "Camps show as blocks. A cell leads to the items on which two raters differ.",
         [names[i] for i in order],
         same_share[np.ix_(order, order)],
         "share of items with the same label",
         lowest,
+        part_by_pair,
     )
 
 

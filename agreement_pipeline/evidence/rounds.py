@@ -27,6 +27,7 @@ from agreement_pipeline.evidence.history import (
     of_part,
     policy_changed,
     round_counts,
+    round_lines,
 )
 from agreement_pipeline.evidence.judged import (
     Before,
@@ -95,6 +96,11 @@ DECISION_COLUMNS = {
     "release": "What became of the training data of the round.",
     "policy": "The policy that decided, and its version.",
 }
+AGREEMENT = (
+    "What the last held round, or else the last one, reached and needs; its interval beside the "
+    "cut-offs; and the course of the rounds."
+)
+HELPS = "What lets the round pass, or what must be done first."
 ORDER: tuple[Tone, ...] = ("bad", "partly", "unknown", "good")
 
 SAME_ITEMS = (
@@ -154,17 +160,30 @@ def rounds(judged_project: JudgedProject) -> Answer:
     if judged_project.rounds.empty:
         return Answer(("The store has no round.",))
     records = decisions(judged_project.rounds).to_dict("records")
-    rows: list[Row] = [
-        [
-            Cell(row["round"], page=judged_project.pages.get(row["round"], "")),
-            Cell(row["decision"], tone=NAMES_OF_TONES.get(row["decision"], "unknown")),
-            row["why"],
-            row["release"],
-            row["policy"],
-        ]
-        for row in records[:MOST_ROWS]
-    ]
-    table = grid("Rounds, the last one first", DECISION_COLUMNS, rows, "rounds", n=len(records))
+    line_by_round = {line.round: line for line in round_lines(judged_project.rounds)}
+    rows: list[Row] = []
+    for row in records[:MOST_ROWS]:
+        line = line_by_round[row["round"]]
+        is_of_line = line.decision.startswith(row["decision"])
+        rows.append(
+            [
+                Cell(row["round"], page=judged_project.pages.get(row["round"], "")),
+                Cell(row["decision"], tone=NAMES_OF_TONES.get(row["decision"], "unknown")),
+                Cell(line.numbers, line.value, line=line) if is_of_line else Cell(""),
+                line.step if is_of_line and line.step != row["why"] else "",
+                row["why"],
+                row["release"],
+                row["policy"],
+            ]
+        )
+    columns = {
+        "round": ROUND,
+        "decision": DECISION,
+        "agreement": AGREEMENT,
+        "what helps": HELPS,
+        **DECISION_COLUMNS,
+    }
+    table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(records))
     policy_note = policy_changed(judged_project.rounds, judged_project.policy)
     states = (
         f"{sentence[0].upper()}{sentence[1:]}." for sentence in not_admitted(judged_project.rounds)
@@ -183,6 +202,12 @@ def state_grid(states: Sequence[ProjectState]) -> Grid:
         [
             Cell(state.name, page=state.page),
             Cell(state.words, tone=state.tone),
+            Cell("")
+            if state.line is None
+            else Cell(
+                state.line.numbers, state.line.value, line=state.line, trend=tuple(state.trend)
+            ),
+            state.step if state.step != state.why else "",
             _names_text(state.held),
             _names_text(state.waiting),
             state.last,
@@ -193,6 +218,8 @@ def state_grid(states: Sequence[ProjectState]) -> Grid:
     columns = {
         "project": "The project.",
         "state": "Whether somebody must look at the project.",
+        "agreement": AGREEMENT,
+        "what helps": HELPS,
         "held": "The rounds that are held.",
         "waiting": "The rounds that wait for a decision.",
         "last round": "The round that came last, and its decision.",
@@ -461,7 +488,7 @@ def since_the_round_before(judged_round: JudgedRound) -> Answer | None:
     drifted = _drift(judged_round.ratings, judged_round.before)
     if isinstance(drifted, str):
         reason = drifted.removeprefix("drift: ")
-        return Answer((difference_text, f"Nobody knows what drifted: {reason}"))
+        return Answer((difference_text, f"Drift cannot be measured: {reason}"))
     moved_rows = tuple(row for row in drifted.rows if row[-1].text == "moved")
     table = replace(drifted, rows=moved_rows, left_out="")
     n = f"{len(moved_rows)} of {counted(len(drifted.rows), 'number')} moved."
@@ -470,7 +497,7 @@ def since_the_round_before(judged_round: JudgedRound) -> Answer | None:
 
 def _difference_text(difference: Difference, name_before: str) -> str:
     if difference.value is None or difference.interval is None:
-        return f"Nobody knows whether agreement differs from {name_before}: {difference.undefined}."
+        return f"Agreement cannot be compared with {name_before}: {difference.undefined}."
     low, high = difference.interval
     reads = "is lower" if high < 0 else "is higher" if low > 0 else "may be the same"
     change = f"{number(difference.value, SENTENCE)} ({interval(difference.low, difference.high)})"

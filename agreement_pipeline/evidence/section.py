@@ -12,6 +12,8 @@ from agreement_pipeline.text import PERCENT, in_words, interval
 if TYPE_CHECKING:
     import pandas as pd
 
+    from agreement_pipeline.evidence.history import RoundLine
+
 MOST_ROWS = 40
 ITEMS = "How many items the row rests on."
 INTERVAL = "The interval of the value to its left, at the confidence level of the policy."
@@ -24,11 +26,17 @@ REASON = "The reason, in words."
 
 @dataclass(frozen=True)
 class Cell:
+    """A cell of a table. On a page, that of a `line` draws its interval below the text, and the
+    values of the rounds until it.
+    """
+
     text: str
     by: float | None = None
     to: str = ""
     page: str = ""
     tone: Tone = "plain"
+    line: "RoundLine | None" = None
+    trend: tuple[float, ...] = ()
 
 
 Row = Sequence[Cell | str | int | None]
@@ -64,9 +72,12 @@ class Grid:
 
 @dataclass(frozen=True)
 class Detail:
+    """A part that opens by a click, and on paper if it is printed."""
+
     anchor: str
     title: str
     answer: "Answer"
+    is_printed: bool = True
 
 
 @dataclass(frozen=True)

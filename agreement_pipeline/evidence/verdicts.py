@@ -34,7 +34,7 @@ from agreement_pipeline.evidence.tables import without_numbers
 from agreement_pipeline.policy import Decision, Plan, Policy, describe_manner
 from agreement_pipeline.ratings import MEANINGS
 from agreement_pipeline.statistics import CategoryCounts
-from agreement_pipeline.text import PERCENT, counted, in_words, listed, tenths
+from agreement_pipeline.text import PERCENT, counted, in_words, joined, listed, tenths
 
 MAX_VERDICTS_DRAWN = 6
 READINGS: tuple[tuple[Tone, str], ...] = (
@@ -45,12 +45,12 @@ READINGS: tuple[tuple[Tone, str], ...] = (
 )
 
 KRIPPENDORFF = (
-    "A verdict reads the interval and not the value. Data are reliable if the lower limit reaches "
-    "the cut-off, and tentative if it reaches the lower one."
+    "The interval decides, not the value: it is reliable if its lower limit reaches the upper "
+    "cut-off, and tentative if it reaches the lower one."
 )
 SOURCE = "Klie, Eckart de Castilho and Gurevych (2024), Computational Linguistics 50(3)"
 NOT_KNOWN = "nothing that it needs is known of them"
-REPEATS_REASON = "they tell agreement of raters with themselves"
+REPEATS_REASON = "they show how far raters agree with themselves"
 UNKNOWN = {
     "how items were drawn": "at random, by search, or by a model?",
     "the version of the guideline": "name it, and where it can be read",
@@ -89,7 +89,7 @@ def against_cutoffs(policy: Policy, results: Sequence[RuleResult]) -> Figure | N
         if result.holds and result.value is not None
     ]
     stroke = "shorter" if "tentative" in policy.admit else "longer"
-    says = f"A rule is met if the whole line stands to the right of its {stroke} stroke."
+    says = f"A rule passes if the whole line lies to the right of its {stroke} dash."
     title = "Intervals against their cut-offs"
     shown_marks = marks[:MAX_VERDICTS_DRAWN]
     return intervals(title, says, shown_marks, "agreement", legend=READINGS) if marks else None
@@ -169,7 +169,7 @@ def method(judged_round: JudgedRound) -> Answer:
         *_words(policy),
         f"The round has {counted(len(judged_round.ratings), 'rating')} of {items}. "
         f"{'Some do not count between raters.' if some_excluded else 'All of them count.'}",
-        f"The ratings do not show what the team must say: {', '.join(UNKNOWN)}.",
+        f"Only the team can say {joined(UNKNOWN)}.",
     )
     contract = decision.contract_digest
     if decision.contract is not None:
@@ -208,7 +208,8 @@ def _words(policy: Policy) -> tuple[str, ...]:
     resample_text = f" with {policy.n_resamples:,} resamples, and fewer for expensive measures"
     resamples = "" if policy.inference.interval_method.scheme is None else resample_text
     return (
-        f"Policy {policy.policy}, version {policy.version}, admits {' and '.join(policy.admit)}.",
+        f"Policy {policy.policy}, version {policy.version}, admits what is "
+        f"{' or '.join(policy.admit)}.",
         *([policy.description] if policy.description else []),
         describe_manner(policy, None),
         f"Intervals come from the {policy.interval_method.replace('_', ' ')}{resamples}.",

@@ -28,10 +28,10 @@ from agreement_pipeline.evidence import (
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
-    draw_strip,
     markdown_text,
     printable,
     steps_as_markdown,
+    strip_data_url,
     svg_data_url,
 )
 from agreement_pipeline.text import DIGITS, counted, interval
@@ -222,7 +222,7 @@ def project_lines_metadata(
 def _line(status: str, line: RoundLine, end: str, trend: Sequence[float] = ()) -> Any:
     """Markdown that is too long to stand in place loses the trend first, and then the picture."""
     title = " · ".join(filter(None, [status, line.numbers]))
-    for address in (draw_strip(line, trend), draw_strip(line), None):
+    for address in (strip_data_url(line, trend), strip_data_url(line), None):
         limits = interval(line.low, line.high)
         picture = f"![{limits}]({address})" if address else ""
         text = HARD_BREAK.join(filter(None, [title, picture, end]))

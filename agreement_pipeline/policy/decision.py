@@ -157,8 +157,8 @@ class Decision(Tabular):
             return ""
         often = round(100 * self.repeat_rate)
         return (
-            "If the same raters labelled other such items, as many as these, the decision would be "
-            f"the same in {'over 99' if often == 100 else f'about {often}'} of 100 rounds."
+            "Another round of this size by the same raters would get the same decision in "
+            f"{'over 99' if often == 100 else f'about {often}'} of 100 cases."
         )
 
     @property
@@ -941,7 +941,7 @@ def describe_first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> s
     >>> from agreement_pipeline import Scale
     >>> frame = pd.DataFrame([("i1", "a", "no")], columns=["item", "rater", "label"])
     >>> describe_first_labels(Ratings.from_frame(frame, Scale(("no", "yes"))))
-    'This format cannot show whether labels were given again.'
+    'This file has no edit history, so later edits cannot be ruled out.'
     """
     n_with_first_label, n_without_first_label = ratings.n_edited_labels
     if n_without_first_label:
@@ -952,7 +952,7 @@ def describe_first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> s
         )
         sentence = f"{counted(n_without_first_label, 'label')} {were} not known"
     elif not ratings.are_first_labels_known:
-        sentence = "This format cannot show whether labels were given again"
+        sentence = "This file has no edit history, so later edits cannot be ruled out"
     elif n_with_first_label:
         were = (
             "was changed later, and only trains"
@@ -961,7 +961,7 @@ def describe_first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> s
         )
         sentence = f"Agreement rests on first labels: {counted(n_with_first_label, 'label')} {were}"
     else:
-        sentence = "No label was given again"
+        sentence = "No label was edited"
     return f"{sentence[0].lower()}{sentence[1:]}" if in_a_sentence else f"{sentence}."
 
 
@@ -1003,7 +1003,7 @@ def find_round_mistakes(
 
 def describe_manner(policy: Policy, version: int | None) -> str:
     version_sentence = f"This is version {version} of the round. " if (version or 0) > 1 else ""
-    look_sentence = "Judged once." if version == 1 else "The limits hold for one look."
+    look_sentence = "Judged once." if version == 1 else "The limits assume one look."
     if policy.always_valid_at is not None:
         look_sentence = (
             "Judged at any time, with always valid limits that are tightest at "
@@ -1022,7 +1022,7 @@ def describe_manner(policy: Policy, version: int | None) -> str:
     if policy.familywise == "none":
         by_stratum = any(rule.scope == "stratum" for rule in policy.rules)
         strata_sentence = " Those on the strata of one rule have it together." if by_stratum else ""
-        confidence_sentence = f"Each verdict has its own {confidence}.{strata_sentence}"
+        confidence_sentence = f"Each verdict by itself has {confidence}.{strata_sentence}"
     else:
         confidence_sentence = f"All verdicts together have {confidence} (Holm)."
     return (

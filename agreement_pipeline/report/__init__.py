@@ -2,7 +2,7 @@
 
 from agreement_pipeline.report.drawing import (
     svg_file as svg_file,
-    draw_strip as draw_strip,
+    strip_data_url as strip_data_url,
     svg_data_url as svg_data_url,
 )
 from agreement_pipeline.report.page import (

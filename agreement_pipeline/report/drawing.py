@@ -95,6 +95,11 @@ class Sheet:
         if tip:
             Xml.SubElement(element, "title").text = tip
 
+    def leading_to(self, part: str, name: str) -> "Sheet":
+        """Where shapes are drawn that lead to a part of the page."""
+        link = {"href": f"#{part}", "aria-label": name}
+        return Sheet(self.height, Xml.SubElement(self.root, "a", link))
+
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
         self.shape("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
@@ -183,6 +188,8 @@ def _named_svg(sheet: Sheet, figure: Figure, name: str) -> str:
         sheet.root.insert(place, element)
     sheet.root.set("aria-labelledby", f"{name}-title {name}-desc")
     sheet.root.set("viewBox", f"0 0 {SHEET_WIDTH:g} {sheet.height:g}")
+    if any(mark.to for mark in figure.marks):  # an image has no links that a reader may follow
+        sheet.root.set("role", "group")
     return Xml.tostring(sheet.root, encoding="unicode")
 
 
@@ -354,11 +361,12 @@ def _draw_matrix(figure: Figure) -> Sheet:
             kind = "none" if mark.value is None else f"shade{level}"
             value_text = number(mark.value, SENTENCE) or "no value"
             tip = f"{series.name}, {mark.label}: {value_text}"
-            sheet.box(x, y, wide - 1.5, tall - 1.5, f"cell {kind}", tip)
+            cell = sheet.leading_to(mark.to, tip) if mark.to else sheet
+            cell.box(x, y, wide - 1.5, tall - 1.5, f"cell {kind}", tip)
             if mark.value is not None and len(heads) <= MAX_COLUMNS_WITH_NUMBERS:
                 ink = "on-dark" if level >= SHADES // 2 else "on-light"
                 digits = number(mark.value, PROBABILITY)
-                sheet.text(x + wide / 2, y + tall / 2 + 4, digits, ink, "middle")
+                cell.text(x + wide / 2, y + tall / 2 + 4, digits, ink, "middle")
     sheet.text(SHEET_WIDTH - 24, bottom + 14, figure.axis, anchor="end")
     return sheet
 
@@ -433,22 +441,28 @@ DRAW_BY_KIND: dict[Kind, Callable[[Figure], Sheet]] = {
 }
 
 
-def draw_strip(line: RoundLine, trend: Sequence[float] = ()) -> str | None:
+def strip_data_url(line: RoundLine, trend: Sequence[float] = ()) -> str | None:
+    """A strip as the address of an image. None if the round has no value."""
+    strip = draw_strip(line, trend)
+    return f"data:image/svg+xml,{quote(strip, safe=URL_SAFE)}" if strip else None
+
+
+def draw_strip(line: RoundLine, trend: Sequence[float] = (), attributes: str = "") -> str:
     """The interval of a round beside its cut-offs, and the values of the rounds until it, so small
-    that both stand in a line of text. None if the round has no value.
+    that both stand in a line of text. Empty if the round has no value.
 
     The axis is the same in each drawing with the same cut-offs, so that rows compare by eye. An
     arrow at its left end stands for what lies below.
     """
     if line.value is None:
-        return None
+        return ""
     values = trend[-MAX_TREND_ROUNDS:]
     lowest = min([STRIP_FROM, *(cutoff - AXIS_MARGIN for cutoff in line.cutoffs)])
     axis = Axis(lowest, 1.0, 0, STRIP_WIDTH)
     width = STRIP_WIDTH + (TREND_GAP + TREND_WIDTH if len(values) > 1 else 0)
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{STRIP_HEIGHT}' "
-        "fill='none' stroke='#888'>",
+        f"viewBox='0 0 {width} {STRIP_HEIGHT}' fill='none' stroke='#888'{attributes}>",
         f"<path stroke-width='8' stroke-opacity='.25' d='M0,11h{STRIP_WIDTH}'/>",
     ]
     for place, cutoff in enumerate(line.cutoffs):
@@ -471,7 +485,7 @@ def draw_strip(line: RoundLine, trend: Sequence[float] = ()) -> str | None:
     )
     if len(values) > 1:
         parts += _draw_trend(values, line.cutoffs[-1:], lowest)
-    return f"data:image/svg+xml,{quote(''.join([*parts, '</svg>']), safe=URL_SAFE)}"
+    return "".join([*parts, "</svg>"])
 
 
 def _draw_trend(values: Sequence[float], cutoffs: Sequence[float], lowest: float) -> Iterator[str]:

@@ -9,11 +9,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.evidence import Before, Page, judge_page
+from agreement_pipeline.evidence import Before, Page, RoundLine, judge_page
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.policy import NO_WAIVERS, Policy, Waivers
 from agreement_pipeline.ratings import Ratings, Trains
-from agreement_pipeline.report.drawing import draw_key, draw_svg
+from agreement_pipeline.report.drawing import draw_key, draw_strip, draw_svg
+from agreement_pipeline.text import interval
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
@@ -50,8 +51,16 @@ def _template() -> "Template":
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
     environment.globals["svg"] = lambda figure, name: Markup(draw_svg(figure, name))
+    environment.globals["strip"] = _strip
     environment.globals["key"] = lambda sign: Markup(draw_key(sign))
     return environment.get_template("page.html.jinja")
+
+
+def _strip(line: RoundLine, trend: Sequence[float]) -> str:
+    from markupsafe import Markup
+
+    attributes = f" class='strip' role='img' aria-label='{interval(line.low, line.high)}'"
+    return Markup(draw_strip(line, trend, attributes))
 
 
 def _digest(text: str) -> str:

@@ -237,7 +237,7 @@ def test_raters_who_met_enough_items_again_and_differ_from_themselves_need_anoth
     held = judged(Ratings.from_frame(frame, SCALE), ALPHA, again)
     assert [each.code for each in held.decision.unmet] == ["unreliable"]
     (step,) = held.steps
-    assert step.what == "See to self_agreement_unbiased."
+    assert step.what == "Meet the rule on self_agreement_unbiased."
     assert step.why.startswith("What helps: a better guideline, other raters or other categories")
 
 
@@ -308,7 +308,7 @@ def test_a_verdict_of_a_code_that_no_table_knows_gives_its_reason_as_the_step():
     unknown = replace(verdict, code="new_code", reason="nobody knows why")
     other = summarize(ratings, held.policy, replace(held.decision, unmet=(unknown,)))
     (step,) = other.steps
-    assert (step.what, step.why) == ("See to krippendorff_alpha.", "nobody knows why.")
+    assert (step.what, step.why) == ("Meet the rule on krippendorff_alpha.", "nobody knows why.")
 
 
 def in_languages(sizes, guessed):
@@ -389,8 +389,8 @@ def test_who_rated_tells_people_from_models():
         n_items=40, raters=("ana", "ben", "gpt-4o", "judge"), classifiers=["judge"]
     )
     assert who_rated(ratings) == (
-        "Labelled by 3 raters (ana, ben and gpt-4o): 40 items, 3 labels an item. Beside "
-        "them 1 model (judge). Of 3 categories, nobody used 'hateful'. Is gpt-4o a model? Then "
+        "Labelled by 3 raters (ana, ben and gpt-4o): 40 items, 3 labels an item. Compared "
+        "with 1 model (judge). Of 3 categories, nobody used 'hateful'. Is gpt-4o a model? Then "
         "name it as a classifier."
     )
     several = ratings_of(n_items=9, raters=("ana", "ben", "claude-3", "gpt-4o"))

@@ -28,7 +28,7 @@ ROWS = [
     (f"i{at:02}", rater, SCALE.names[at % 2]) for at in range(60) for rater in ("ana", "ben", "chi")
 ]
 FRAME = pd.DataFrame(ROWS, columns=["item", "rater", "label"])
-CANNOT = "This format cannot show whether labels were given again."
+CANNOT = "This file has no edit history, so later edits cannot be ruled out."
 
 
 def decided(frame, policy=POLICY):
@@ -48,7 +48,7 @@ def changed(n, **columns):
     ("frame", "words", "asked"),
     [
         (FRAME, CANNOT, False),
-        (FRAME.assign(changed_at=None), "No label was given again.", True),
+        (FRAME.assign(changed_at=None), "No label was edited.", True),
         (
             changed(1, changed_at="2026-01-01"),
             "1 label was changed and its first label is not known.",

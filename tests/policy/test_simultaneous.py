@@ -240,7 +240,7 @@ def test_a_decision_says_that_its_verdicts_hold_together():
     assert not made.admitted
     assert made.codes == ("not_together",)
     assert made.manner == (
-        "The limits hold for one look. All verdicts together have 95 % confidence (Holm)."
+        "The limits assume one look. All verdicts together have 95 % confidence (Holm)."
     )
     assert made.to_mapping()["manner"] == "judged as at one look; the verdicts hold together (Holm)"
 

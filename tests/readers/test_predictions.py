@@ -104,7 +104,7 @@ def test_command_reads_predictions(tmp_path, capsys):
     FRAME.to_csv(tmp_path / "labels.csv", index=False)
     asked = ["judge", str(tmp_path / "labels.csv"), "--policy", "exploratory"]
     main([*asked, "--predictions", f"gpt={tmp_path / 'model_a.csv'}"])
-    assert "Beside them 1 model (gpt)." in capsys.readouterr().out
+    assert "Compared with 1 model (gpt)." in capsys.readouterr().out
     assert main([*asked, "--predictions", "gpt"]) == 2
 
 

@@ -15,7 +15,7 @@ from tests.report.pages import HOSTILE, POLICY, a_round
 from tests.report.test_page import row_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-PHONE, DESK = {"width": 400, "height": 800}, {"width": 1400, "height": 900}
+PHONE, DESK = {"width": 390, "height": 800}, {"width": 1400, "height": 900}
 LEVEL_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here to show a page in")
@@ -119,6 +119,7 @@ def agreement_of_pairs(shown):
 
 
 def test_a_click_on_a_head_sorts_by_number_and_a_second_click_turns_it_round(shown):
+    shown.set_viewport_size(DESK)
     head = shown.locator(f"{PAIRS} thead th:nth-child(2)")
     head.locator("button").press("Enter")
     upwards = agreement_of_pairs(shown)
@@ -127,12 +128,14 @@ def test_a_click_on_a_head_sorts_by_number_and_a_second_click_turns_it_round(sho
     head.locator("button").click()
     assert head.get_attribute("aria-sort") == "descending"
     assert agreement_of_pairs(shown) == upwards[::-1]
+    shown.set_viewport_size(PHONE)
 
 
 def test_a_reader_gets_from_the_raters_to_a_pair_to_the_items_on_which_they_differ(shown):
     shown.locator("nav a", has_text="Raters").click()
-    shown.locator(f"{PAIRS} tbody a").first.click()
-    pair = shown.locator("#raters details[open]")
+    link = shown.locator(f"{PAIRS} tbody a").first
+    link.click()
+    pair = shown.locator(link.get_attribute("href"))
     pair.locator("summary").wait_for(state="visible")
     assert pair.locator("summary").evaluate("found => found === document.activeElement")
     assert HOSTILE in pair.locator("table").last.inner_text()
@@ -148,7 +151,7 @@ def test_a_phone_shows_why_and_what_to_do_without_moving_sideways(shown):
 
 
 def test_it_fits_a_phone(shown):
-    assert shown.evaluate("document.documentElement.scrollWidth") == 400
+    assert shown.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
 def test_on_a_desk_the_verdicts_need_not_be_moved_sideways(shown):
@@ -268,6 +271,45 @@ STRUCK = """() => [...document.querySelectorAll("svg.figure")].flatMap(figure =>
   }).map(found => `${figure.querySelector("title").textContent}: ${found.textContent}`);
 })"""
 """The texts of figures that a stroke runs through, or that are cut off."""
+
+
+CUT_OFF = """() => [...document.querySelectorAll("svg.strip")].filter(found => {
+  const at = found.getBoundingClientRect(), cell = found.closest("td").getBoundingClientRect();
+  return at.right > cell.right + 1 || at.width / at.height < 4;
+}).length + [...document.querySelectorAll(".wide")].filter(
+  found => found.scrollWidth > found.clientWidth).length"""
+"""How many strips and tables a reader does not see whole without moving them."""
+
+
+def test_on_a_phone_no_table_is_cut_off(each):
+    each.set_viewport_size(PHONE)
+    cut = each.evaluate(CUT_OFF), each.evaluate("document.documentElement.scrollWidth")
+    each.set_viewport_size(DESK)
+    assert cut == (0, PHONE["width"])
+    assert each.evaluate(CUT_OFF) == 0
+
+
+def test_the_index_says_of_each_round_what_it_reached_and_what_helps(others):
+    rows = others("project").locator("#rounds tbody tr").all()
+    assert len(rows) == 5
+    for row in rows:
+        assert "α\N{NO-BREAK SPACE}." in row.locator("td[data-head=agreement]").inner_text()
+        assert row.locator("td[data-head=agreement] svg").count() == 1
+        assert row.locator("td[data-head='what helps']").inner_text()
+
+
+def test_a_cell_of_the_matrix_leads_to_the_items_by_the_keyboard_alone(others):
+    page = others("camps")
+    cell = page.locator("#raters svg.figure a").first
+    pair = cell.get_attribute("aria-label").partition(":")[0].split(", ")
+    cell.press("Enter")
+    opened = page.locator(cell.get_attribute("href"))
+    assert opened.get_attribute("open") is not None
+    summary = opened.locator("summary")
+    assert all(name in summary.inner_text() for name in pair)
+    assert summary.evaluate("found => found === document.activeElement")
+    assert "They differ on" in opened.inner_text()
+    assert page.locator("#raters svg.figure a").count() == 20  # five raters beside four each
 
 
 @pytest.mark.parametrize("size", [DESK, {"width": 1000, "height": 900}, PHONE])

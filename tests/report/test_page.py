@@ -148,7 +148,7 @@ def test_a_page_can_show_a_round_whose_model_rated_an_item_that_nobody_else_did(
 
 def test_replicates_say_when_they_came_back(answers):
     assert (
-        "48 ratings came back to a rater, 0.0% of them in less than a day, when the label may be "
+        "Raters met an item again 48 times, 0.0% of them in less than a day, when the label may be "
         "remembered."
     ) in answers["Raters"].sentences
 
@@ -224,7 +224,8 @@ def test_a_page_is_made_of_every_kind_of_round(case):
 def row_of(name, decision, release, measure, verdict, *numbers):
     limits = dict(zip(("value", "low", "high"), numbers or [float("nan")] * 3, strict=True))
     said = {"round": name, "decision": decision, "release": release, "measure": measure}
-    said |= {"scope": "round", "confidence_level": 0.95, "broken": ""}
+    said |= {"scope": "round", "confidence_level": 0.95, "broken": "", "version": 1}
+    said |= {"needs": 0.8, "tentative": 0.667, "code": verdict}
     said |= {"policy": f"{POLICY.policy}, version {POLICY.version}", "policy_digest": POLICY.digest}
     return {**said, **limits, "verdict": verdict, "reason": f"{measure}: {verdict}"}
 
@@ -256,7 +257,9 @@ def test_a_project_says_which_rounds_were_held_and_why():
     overview, over_time = (OF_PROJECT[name](judged) for name in ("Rounds", "Agreement over rounds"))
     held = overview.tables[0].rows[0]
     assert [cell.text for cell in held][:2] == ["w2", "held"]
-    assert held[2].text == "Self-agreement SA: not_evaluated"
+    by_column = dict(zip(overview.tables[0].columns, held, strict=True))
+    assert by_column["agreement"].text == "Self-agreement SA not measured"
+    assert by_column["why"].text == "Self-agreement SA: not_evaluated"
     assert [mark.crossed for mark in over_time.figures[0].marks] == [False, True]
 
 

@@ -12,7 +12,7 @@ from agreement_pipeline.evidence import RoundLine, Tone, decisions, round_lines,
 from agreement_pipeline.evidence.history import COLUMNS, NUMBERS
 from agreement_pipeline.evidence.rounds import course_figure
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.report import draw_strip
+from agreement_pipeline.report import strip_data_url
 from agreement_pipeline.report.drawing import STRIP_SIGNS, STRIP_WIDTH
 
 RULE = Rule("krippendorff_alpha", reliable=0.8, tentative=0.667)
@@ -95,11 +95,11 @@ def test_a_held_round_says_what_helps(fields, step):
 def test_a_measure_without_a_value_is_told_and_has_no_picture():
     [line] = round_lines(rounds_of(("w1", "held", float("nan")), measure="self_agreement_unbiased"))
     assert line.numbers == "Self-agreement not measured"
-    assert draw_strip(line) is None
+    assert strip_data_url(line) is None
 
 
 def drawn(line, values=()):
-    address = draw_strip(line, values)
+    address = strip_data_url(line, values)
     assert not re.search(r"[ <>()\"]", address)
     assert len(address) < 900
     return ElementTree.fromstring(unquote(address.partition(",")[2]))
@@ -158,7 +158,7 @@ def test_the_trend_has_each_round_once_in_order():
 
 def test_a_line_of_nothing_is_none():
     assert round_lines(rounds_of()) == []
-    assert draw_strip(RoundLine("w1", "held", "bad")) is None
+    assert strip_data_url(RoundLine("w1", "held", "bad")) is None
     assert course_figure(rounds_of().reindex(columns=list(COLUMNS)), RULE) is None
 
 
