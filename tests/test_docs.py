@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+import agreement_pipeline
 from agreement_pipeline import errors
 from agreement_pipeline.evidence.page import OF_ROUND
 from agreement_pipeline.integrity import Integrity
 from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
-from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.policy import REASONS, Policy, Rule
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns
@@ -203,6 +204,31 @@ def test_every_bound_and_every_section_has_a_line_in_the_guide(page, form, names
     guide = (DOCS / "guide" / f"{page}.md").read_text()
 
     assert {name for name in names if form.format(name) not in guide} == set()
+
+
+def test_every_public_name_is_on_the_page_of_python():
+    page = (DOCS / "guide" / "python.md").read_text(encoding="utf-8")
+    missing = [
+        name
+        for name in agreement_pipeline.__all__
+        if name != "__version__" and f"`{name}" not in page
+    ]
+    assert missing == []
+
+
+def test_what_a_team_needs_names_what_there_is():
+    page = (DOCS / "guide" / "essentials.md").read_text(encoding="utf-8")
+    sections = dict(part.split("\n", 1) for part in page.split("\n## ")[1:])
+    known_by_section = {
+        "Keys of a project": {*ProjectSettings.model_fields},
+        "Measures": {*MEASURES},
+        "Codes of held rounds": {*REASONS},
+    }
+    for section, known in known_by_section.items():
+        rows = [row.split("|")[1] for row in sections[section].splitlines() if "| `" in row]
+        names = [name for row in rows for name in re.findall("`(.*?)`", row)]
+        assert 9 <= len(names) <= 12
+        assert {*names} <= known
 
 
 def test_the_guide_leads_to_each_of_its_pages():

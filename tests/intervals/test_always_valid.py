@@ -246,7 +246,7 @@ def test_both_keys_are_part_of_the_policy_its_digest_and_what_a_decision_says():
     }
     assert len(digests) == 4
     assert Policy.from_mapping(both.to_mapping()) == both
-    assert describe_manner(plain, 1) == "Judged once. Each verdict has its own 95 % confidence."
+    assert describe_manner(plain, 1) == "Judged once. Each verdict by itself has 95 % confidence."
     assert describe_manner_for_record(plain, 1) == "judged once; each verdict holds by itself"
     assert describe_manner_for_record(both, 1) == (
         "judged at any time, always valid, tightest at 500 items (or clusters); "

@@ -192,7 +192,7 @@ def test_the_gate_judges_at_the_looks_alone(n, wrong, kind, words):
     assert words in verdict.reason
     assert decision.manner == (
         "Judged at 60 and 120 (pocock) items (or clusters), and at no other size. "
-        "Each verdict has its own 95 % confidence."
+        "Each verdict by itself has 95 % confidence."
     )
     assert decision.recorded_manner == (
         "judged as planned, at 60 and 120 (pocock) items (or clusters); "
