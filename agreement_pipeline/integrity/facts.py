@@ -408,12 +408,17 @@ def _pairs_fact(panel: Panel, pairs: Pairs, expected: Codes, mask: Codes, verb_p
 
 @fact
 def items_with_fewer_raters(panel: Panel) -> Fact:
-    """A rating that is missing may be the one that differs. No measure can tell."""
+    """A rating that is missing may be the one that differs, and no measure can tell. Nor can
+    anything tell that ratings were deleted if as many are left of each item.
+    """
     n_raters = panel.n_raters[panel.rated][~panel.gold[panel.rated]]
     usual_number = int(np.bincount(n_raters).argmax()) if len(n_raters) else 0
     if len(n_raters) < MIN_ITEMS or (n_raters == usual_number).mean() < MIN_USUAL_SHARE:
         return Fact(None, "no number of raters is usual, so nothing was checked")
-    words = f"items have fewer raters than {usual_number}, as most items have"
+    words = (
+        f"items have fewer raters than {usual_number}, as most items have; ratings that were "
+        "deleted without such a gap cannot be seen"
+    )
     return share_of(int((n_raters < usual_number).sum()), len(n_raters), words)
 
 

@@ -603,5 +603,6 @@ def describe_limits_of_agreement(n_gold: int) -> str:
         gold_sentence = "Gold items would show them, or an expert who labels items drawn by chance."
     return (
         "Agreement does not see an error that raters share, so it proves no label right. "
-        f"{gold_sentence}"
+        f"{gold_sentence} Nor does it see ratings that were deleted before they were delivered, "
+        "if no gap is left."
     )

@@ -133,6 +133,9 @@ def test_the_card_counts_one_item_as_one():
     told = {"rows": {**rows, "relabelled": 9}, "rounds": {}, "gold_in_another_round": {"w1": 1}}
     said = card("p", {}, told, LENIENT, Contract.default(), SCALE)
     assert "1 item has a training label; 1 is unresolved." in said
+    assert (
+        "Nor does it see ratings that were deleted before they were delivered, if no gap is left."
+    ) in said
     assert "1 item of round w1 is left out, since another round calls it gold." in said
 
 
