@@ -1,5 +1,6 @@
 """Results as tables: as a DataFrame, and as a notebook shows them."""
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHORTLY = ".5g"
+DRAWN = "interval"
+DRAWN_WIDTH = 120
 
 
 class Tabular:
@@ -35,7 +38,44 @@ class Tabular:
     def _repr_html_(self) -> str:
         frame = self.to_frame().dropna(axis="columns", how="all")
         display_frame = frame.astype(object).where(frame.notna(), "")
-        return display_frame.to_html(index=False, border=0, float_format=f"{{:{TABLE}}}".format)
+        drawings = _draw_intervals(frame)
+        if drawings:
+            display_frame.insert(
+                display_frame.columns.get_loc("high") + 1,
+                DRAWN,
+                [f"{DRAWN}-{place}-" for place in range(len(drawings))],
+            )
+        html = display_frame.to_html(index=False, border=0, float_format=f"{{:{TABLE}}}".format)
+        for place, drawing in enumerate(drawings):
+            html = html.replace(f"{DRAWN}-{place}-", drawing, 1)
+        return html
+
+
+def _draw_intervals(frame: "pd.DataFrame") -> list[str]:
+    """A small picture of the interval of each row, all on one axis, with a stroke at 0."""
+    name = next((name for name in ("value", "difference") if name in frame), None)
+    if name is None or not {"low", "high"} <= {*frame.columns}:
+        return []
+    limits = frame[["low", "high"]].apply(lambda column: column.where(column.abs() < math.inf))
+    lowest, highest = min(0.0, limits["low"].min()), max(1.0, limits["high"].max())
+
+    def at(value: float) -> int:
+        return round(2 + (DRAWN_WIDTH - 4) * (value - lowest) / (highest - lowest))
+
+    drawings = []
+    for value, low, high in zip(frame[name], limits["low"], limits["high"], strict=True):
+        if math.isnan(value):
+            drawings.append("")
+            continue
+        left = at(lowest if math.isnan(low) else low)
+        right = at(highest if math.isnan(high) else high)
+        drawings.append(
+            f'<svg width="{DRAWN_WIDTH}" height="12" role="img" aria-label="{DRAWN}">'
+            f'<path d="M{at(0)},0V12M2,6H{DRAWN_WIDTH - 2}" stroke="#8888" fill="none"/>'
+            f'<path d="M{left},6H{right}" stroke="#38c" stroke-width="3"/>'
+            f'<circle cx="{at(value)}" cy="6" r="4" fill="#38c"/></svg>'
+        )
+    return drawings
 
 
 T = TypeVar("T", bound=Tabular)

@@ -1,5 +1,6 @@
 """The notebook of the documentation runs, and shows what another implementation finds."""
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -68,6 +69,16 @@ def test_alpha_is_shown_as_a_table_with_its_interval(shown):
     assert float(row["value"]) == pytest.approx(expected, abs=5e-6)
     assert float(row["low"]) < expected < float(row["high"])
     assert (row["items"], row["raters"], row["ratings"]) == ("28", "3", "84")
+
+
+def test_an_interval_is_drawn_where_its_limits_and_its_value_are(shown):
+    html = html_of(shown, 'measure(ratings, "krippendorff_alpha")')
+    (row,) = rows_of(html)
+    left, right = map(int, re.findall(r'd="M(\d+),6H(\d+)" stroke="#38c"', html)[0])
+    (dot,) = map(int, re.findall(r'cx="(\d+)"', html))
+    value, low, high = (float(row[name]) for name in ("value", "low", "high"))
+    assert left < dot < right
+    assert (dot - left) / (right - left) == pytest.approx((value - low) / (high - low), abs=0.03)
 
 
 def test_a_survey_has_a_row_for_each_measure_and_category(shown):

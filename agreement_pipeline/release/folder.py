@@ -30,8 +30,9 @@ from agreement_pipeline.release.objects import OBJECT_FILES
 from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, UNRESOLVED
 from agreement_pipeline.release.tables_to_form_3 import UNRESOLVED_TO_FORM_3
 from agreement_pipeline.store import Folder, digest_of, storage_at
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import counted, joined, listed
 
+MAX_RELEASES_NAMED = 5
 MAX_DOCUMENT_BYTES = 100_000_000
 MAX_FILE_BYTES = 100_000_000_000
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, *DOCUMENTS})
@@ -86,12 +87,24 @@ def read_folder(path: Folder) -> dict[str, Content]:
         )
     manifest = storage.read(MANIFEST)
     if manifest is None:
-        problem = (
-            f"found no {MANIFEST}; expected one, since it is written last. "
-            "Ask for the complete folder."
-            if file_names
-            else "found no folder with files; expected that of a release. Check the path."
+        releases = sorted(
+            name.removesuffix(f"/{MANIFEST}")
+            for name in file_names
+            if name.endswith(f"/{MANIFEST}")
         )
+        if releases:
+            names = joined((f"{path}/{name}" for name in releases), MAX_RELEASES_NAMED)
+            problem = (
+                f"found {counted(len(releases), 'release')} in this folder; expected the folder of "
+                f"one release itself. Name it: {names}."
+            )
+        elif file_names:
+            problem = (
+                f"found no {MANIFEST}; expected one, since it is written last. "
+                "Ask for the complete folder."
+            )
+        else:
+            problem = "found no folder with files; expected that of a release. Check the path."
         raise ReleaseInvalidError(f"{path}: {problem}", "release_unfinished")
     manifest_json = json_in({MANIFEST: manifest}, MANIFEST, path)
     promised = manifest_json.get("files")

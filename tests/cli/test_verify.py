@@ -23,6 +23,16 @@ def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert said in capsys.readouterr().out
 
 
+def test_a_folder_of_releases_says_which_there_are(tmp_path, capsys):
+    for name in ("w1/a1", "w2/b2"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "manifest.json").write_text("{}")
+    assert main(["verify", str(tmp_path)]) == 10
+    said = capsys.readouterr().out
+    assert "found 2 releases in this folder; expected the folder of one release itself." in said
+    assert f"Name it: {tmp_path}/w1/a1 and {tmp_path}/w2/b2." in said
+
+
 def test_a_demand_without_a_cut_off_is_refused(tmp_path, capsys):
     assert main(["verify", str(tmp_path), "--require", "alpha"]) == 2
     assert capsys.readouterr().err == (

@@ -208,6 +208,47 @@ def test_axe_finds_no_violation_of_level_aa(shown, scheme, rules):
     assert not found.response["violations"], found.generate_report()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_axe_finds_no_violation_on_the_index(others, scheme, size):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = others("project")
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    found = Axe().run(page, options={"runOnly": LEVEL_AA})
+    page.set_viewport_size(DESK)
+    assert not found.response["violations"], found.generate_report()
+
+
+def test_the_index_prints_whole(others, tmp_path):
+    page = others("project")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 720, "height": 1000})
+    cut = page.evaluate(CUT_OFF), page.evaluate("document.documentElement.scrollWidth")
+    page.emulate_media(media="screen")
+    page.set_viewport_size(DESK)
+    assert cut == (0, 720)
+
+
+def test_the_keyboard_reaches_everything_that_can_be_clicked(others):
+    """From the link over the contents on, each stop is seen and has an outline."""
+    page = others("camps")
+    clickable = page.evaluate(
+        "[...document.querySelectorAll('a[href], button, summary')]"
+        ".filter(found => found.checkVisibility()).length"
+    )
+    page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
+    stops, unseen = set(), []
+    for _ in range(clickable + 30):
+        page.keyboard.press("Tab")
+        place, seen = page.evaluate(FOCUSED)
+        stops.add(place)
+        unseen += [] if seen else [place]
+    assert len(stops - {-1}) >= clickable
+    assert unseen == []
+
+
 def test_it_asked_for_nothing_and_complained_of_nothing(shown, file):
     assert {url.partition("#")[0] for url in shown.asked} == {file.as_uri()}
     assert shown.complaints == []
@@ -272,6 +313,17 @@ STRUCK = """() => [...document.querySelectorAll("svg.figure")].flatMap(figure =>
 })"""
 """The texts of figures that a stroke runs through, or that are cut off."""
 
+
+FOCUSED = """() => {
+  const found = document.activeElement, all = [...document.querySelectorAll("*")];
+  if (found === document.body) return [-1, true];
+  const drawn = found.matches("svg a") ? found.querySelector(".cell") : found;
+  const style = getComputedStyle(drawn);
+  const box = found.getBoundingClientRect();
+  const marked = style.outlineStyle !== "none" || parseFloat(style.strokeWidth) > 1;
+  return [all.indexOf(found), marked && box.width > 0 && box.right > 0];
+}"""
+"""Where the focus is in the page, and whether a reader sees that it is there."""
 
 CUT_OFF = """() => [...document.querySelectorAll("svg.strip")].filter(found => {
   const at = found.getBoundingClientRect(), cell = found.closest("td").getBoundingClientRect();
