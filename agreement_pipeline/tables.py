@@ -41,7 +41,7 @@ class Tabular:
         drawings = _draw_intervals(frame)
         if drawings:
             display_frame.insert(
-                display_frame.columns.get_loc("high") + 1,
+                list(display_frame.columns).index("high") + 1,
                 DRAWN,
                 [f"{DRAWN}-{place}-" for place in range(len(drawings))],
             )
@@ -57,7 +57,8 @@ def _draw_intervals(frame: "pd.DataFrame") -> list[str]:
     if name is None or not {"low", "high"} <= {*frame.columns}:
         return []
     limits = frame[["low", "high"]].apply(lambda column: column.where(column.abs() < math.inf))
-    lowest, highest = min(0.0, limits["low"].min()), max(1.0, limits["high"].max())
+    lowest = float(min(0.0, limits["low"].min()))
+    highest = float(max(1.0, limits["high"].max()))
 
     def at(value: float) -> int:
         return round(2 + (DRAWN_WIDTH - 4) * (value - lowest) / (highest - lowest))

@@ -30,6 +30,7 @@ from agreement_pipeline.evidence.figure import (
     Figure as Figure,
     Kind as Kind,
     Mark as Mark,
+    RoundLine as RoundLine,
     Point as Point,
     Series as Series,
     Tone as Tone,
@@ -40,7 +41,6 @@ from agreement_pipeline.evidence.figure import (
 )
 from agreement_pipeline.evidence.history import (
     NOT_JUDGED as NOT_JUDGED,
-    RoundLine as RoundLine,
     admitted_rounds as admitted_rounds,
     decisions as decisions,
     event_table as event_table,

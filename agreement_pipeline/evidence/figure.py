@@ -92,6 +92,27 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class RoundLine:
+    """A round in a line: what was decided, the rule that decided it in short numbers, and what
+    helps.
+
+    The numbers are those of the first rule that holds the round, or of the policy's first rule.
+    `reading` is how that rule reads them.
+    """
+
+    round: str
+    decision: str
+    tone: Tone
+    numbers: str = ""
+    step: str = ""
+    reading: Tone = "unknown"
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    cutoffs: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
 class Series:
     name: str
     marks: tuple[Mark, ...]

@@ -1,13 +1,12 @@
 """The rounds of a project as its store remembers them."""
 
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from agreement_pipeline.evidence.figure import NAMES_OF_TONES, Tone, cut
+from agreement_pipeline.evidence.figure import NAMES_OF_TONES, RoundLine, cut
 from agreement_pipeline.evidence.tables import value_in_words, without_numbers
 from agreement_pipeline.text import (
     chained,
@@ -282,27 +281,6 @@ def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
     decision_rows = [(*by[:2], _decision_reason(rows), *by[2:]) for by, rows in by_round]
     columns = ["round", "decision", "why", "release", "policy"]
     return pd.DataFrame(decision_rows[::-1], columns=columns, dtype=object)
-
-
-@dataclass(frozen=True)
-class RoundLine:
-    """A round in a line: what was decided, the rule that decided it in short numbers, and what
-    helps.
-
-    The numbers are those of the first rule that holds the round, or of the policy's first rule.
-    `reading` is how that rule reads them.
-    """
-
-    round: str
-    decision: str
-    tone: Tone
-    numbers: str = ""
-    step: str = ""
-    reading: Tone = "unknown"
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    cutoffs: tuple[float, ...] = ()
 
 
 def round_lines(rounds: pd.DataFrame) -> list[RoundLine]:

@@ -13,8 +13,7 @@ import pandas as pd
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import DETAIL_RESAMPLES, Estimate, Shown, survey
-from agreement_pipeline.evidence.figure import Tone, cut
-from agreement_pipeline.evidence.history import RoundLine
+from agreement_pipeline.evidence.figure import RoundLine, Tone, cut
 from agreement_pipeline.evidence.summary import Summary, summarize
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, disagreement_of_items

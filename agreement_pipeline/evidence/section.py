@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from agreement_pipeline.estimates import Estimate, Scope
-from agreement_pipeline.evidence.figure import Figure, Tone
+from agreement_pipeline.evidence.figure import Figure, RoundLine, Tone
 from agreement_pipeline.measures import measure_named
 from agreement_pipeline.text import PERCENT, in_words, interval
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from agreement_pipeline.evidence.history import RoundLine
 
 MOST_ROWS = 40
 ITEMS = "How many items the row rests on."
@@ -35,7 +33,7 @@ class Cell:
     to: str = ""
     page: str = ""
     tone: Tone = "plain"
-    line: "RoundLine | None" = None
+    line: RoundLine | None = None
     trend: tuple[float, ...] = ()
 
 
