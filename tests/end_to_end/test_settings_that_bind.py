@@ -256,7 +256,7 @@ def test_s9_the_number_of_versions_is_said_wherever_the_decision_is(line):
         read(line)
         decision = judged(line)
         assert decision.version == number + 1
-    assert decision.manner.startswith("This is version 3 of the round. The limits hold for one")
+    assert decision.manner.startswith("This is version 3 of the round. The limits assume one look")
     assert not decision.recorded_manner.startswith("judged once")
     taken_in(line)
     rounds = round_table(line.project.store)

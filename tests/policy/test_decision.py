@@ -179,7 +179,7 @@ def test_a_round_that_was_judged_before_says_what_its_looks_cost_and_how_to_plan
     version, words
 ):
     manner = describe_manner(Policy("p", 1, (Rule("krippendorff_alpha"),)), version)
-    assert manner.startswith(f"This is version {version} of the round. The limits hold for one")
+    assert manner.startswith(f"This is version {version} of the round. The limits assume one look")
     assert words in manner
     assert "`looks: {at: [500, 1000]}` or `always_valid_at: 500`" in manner
 
