@@ -181,6 +181,22 @@ def replaced_item(silver: Silver, monkeypatch) -> None:
     silver.deliver("silver", "s1", {*sorted(drawn)[1:], other})
 
 
+def slipped_join(silver: Silver, monkeypatch) -> None:
+    """Ids and labels are those of the draw, and an undrawn item has the text of another one."""
+    names = items()
+    texts = pd.DataFrame({"item": names, "text": [f"text of {name}" for name in names]})
+    population = pd.DataFrame(rows_of(names, "judge"))[["item", "rater", "label"]].merge(texts)
+    silver.write("population.csv", population.to_csv(index=False))
+    asked = ["draw", str(silver.root / "population.csv"), "--n", "80", "--name", "s1"]
+    assert main([*asked, "--store", str(silver.project().store.root)]) == 0
+    (drawn,) = [entry["items"] for entry in silver.project().store.history("s1")]
+    silver.deliver("silver", "s1", drawn)
+    path = silver.root / "inbox/silver/s1.csv"
+    first, second = sorted({*names} - {*drawn})[:2]
+    moved = texts.replace({"item": {first: second, second: first}})
+    pd.read_csv(path).merge(moved).to_csv(path, index=False)
+
+
 def best_of_10_draws(silver: Silver, monkeypatch) -> None:
     silver.draw()
     draws = [silver.draw("another") for _ in range(9)]
@@ -230,6 +246,7 @@ HELD = {
     no_limit: "silver_no_limit",
     changed_prompt: "certificate_other_prompt",
     replaced_item: "draw_replaced",
+    slipped_join: "draw_other_contents",
     best_of_10_draws: "draw_again",
     panel_of_models: "certificate_panel_models",
     expired: "certificate_expired",
