@@ -43,7 +43,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT, ROUND = Path("configs/projects/moderation.yaml"), "2026-W03"
 ASSET = "/assets/moderation"
 OF_UI = {
-    "ui-history": (f"{ASSET}/agreement_history", 300),
+    "ui-history": (f"{ASSET}/agreement_history", 420),
     "ui-held-round": (f"{ASSET}/acceptability?view=partitions&partition={ROUND}", 0),
     "ui-disputed": (f"{ASSET}/disputed_items?view=partitions&partition={ROUND}", 0),
 }
