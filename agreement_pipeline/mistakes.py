@@ -46,8 +46,12 @@ class Value:
         value = self.of_kind(source)
         return {
             "type": "function-after",
-            "function": {"type": "no-info", "function": lambda data: value.check(self.read(data))},
-            "schema": handler(source) if self.nested else {"type": "any"},
+            "function": {"type": "no-info", "function": value.check},
+            "schema": {
+                "type": "function-before",
+                "function": {"type": "no-info", "function": self.read},
+                "schema": handler(source) if self.nested else {"type": "any"},
+            },
         }
 
 

@@ -341,9 +341,14 @@ AT_ANY_TIME = Value(
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 NOBODY = "nobody"
 PEOPLE = Value(
-    "a list of names, or [nobody] alone",
-    lambda names: all(map(is_text, names)) and (NOBODY not in names or len(names) == 1),
+    "a list of names, or nobody alone",
+    lambda names: (
+        isinstance(names, tuple | list)
+        and all(map(is_text, names))
+        and (NOBODY not in names or len(names) == 1)
+    ),
     nested=True,
+    read=lambda names: (NOBODY,) if names == NOBODY else names,
 )
 RULES = Value(
     "a list of rules",

@@ -402,8 +402,23 @@ def test_a_policy_may_let_nobody_waive(who):
     decision = decided(replace(WAIVER, who=who), policy=replace(POLICY, waived_by=("nobody",)))
     assert not decision.admitted
     assert decision.reasons[-1].endswith("policy p lets nobody waive")
-    with pytest.raises(PolicyError, match=r"waived_by: found .* or \[nobody\] alone"):
+    with pytest.raises(PolicyError, match=r"waived_by: found .* or nobody alone"):
         Policy.from_mapping({**POLICY.to_mapping(), "waived_by": ["nobody", "Kim Lee"]})
+
+
+def test_nobody_is_written_as_a_word_or_as_a_list():
+    policies = [
+        Policy.from_mapping({**POLICY.to_mapping(), "waived_by": written})
+        for written in ("nobody", ["nobody"])
+    ]
+    assert policies[0] == policies[1] == replace(POLICY, waived_by=("nobody",))
+    with pytest.raises(PolicyError, match="waived_by: found 'Kim Lee'; expected a list"):
+        Policy.from_mapping({**POLICY.to_mapping(), "waived_by": "Kim Lee"})
+
+
+def test_a_name_in_python_is_no_list_of_letters():
+    with pytest.raises(PolicyError, match="waived_by: found 'Kim Lee'; expected a list of names"):
+        replace(POLICY, waived_by="Kim Lee")
 
 
 def test_p5_a_waiver_of_somebody_who_is_not_in_the_round_is_refused_aloud():
