@@ -44,7 +44,7 @@ from agreement_pipeline.units import CHOICES, NONE
 
 MOST_STEPS, MOST_ASSUMED, MAX_NAMES_LISTED = 3, 5, 5
 QUOTED = "'{}'"
-NOBODY_COMPARED = "Nobody is compared, since the words of raters do not meet."
+NOBODY_COMPARED = "Raters are not compared, because some use other words for the same labels."
 MAX_RATINGS_IN_PARTS = 2_000_000
 """To measure each part of a column takes a query of all ratings, so many parts take long."""
 ENOUGH_PAIRS = 62
@@ -384,7 +384,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
         rater_list = joined(left_out or rater_names) if left_out or rater_names else "each rater"
         n = max(rule.min_items, ENOUGH_PAIRS)
         yield Step(
-            "Let raters meet some items again.",
+            "Show raters some items a second time.",
             f"Bring back about {n} pairs in all, to {rater_list}: unannounced, a day or more "
             "later. Number the meetings in a column occurrence.",
             "agreement-pipeline guide replicates",
@@ -421,7 +421,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
         lacking = min_units - estimate.n_apart if min_units and estimate else 0
         if n_more == math.inf:
             yield Step(
-                "Talk about the items on which raters differ.",
+                "Discuss the items on which raters differ.",
                 "Agreement is so near the cut-off that more items will hardly decide it.",
                 held_round.command_for_disputed,
             )
@@ -513,7 +513,7 @@ def _against_low(
     elif (
         pair is None or not (pair.stands_out or alike) or held_round.ratings.scale.names == CHOICES
     ):
-        action = "Talk about the items on which raters differ."
+        action = "Discuss the items on which raters differ."
         yield Step(action, f"{low}{items}", held_round.command_for_disputed)
     else:
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")
@@ -528,7 +528,7 @@ def _against_low(
         title = f"Settle {action} in the guideline."
         yield Step(
             title,
-            f"{low}{reason_text} Talk about the most disputed.",
+            f"{low}{reason_text} Discuss the most disputed.",
             held_round.command_for_disputed,
         )
     draw_advice = "Draw them as these were drawn."

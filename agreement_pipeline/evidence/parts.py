@@ -119,9 +119,7 @@ def _lowest(estimates: Sequence[Estimate]) -> str:
             f"The values of the categories, from α {value} to {highest}, are no further apart than "
             "luck may have them."
         )
-    certain = (
-        ", and its interval lies under all others'" if len(above) == len(with_value) - 1 else ""
-    )
+    certain = ", and its interval is below all others" if len(above) == len(with_value) - 1 else ""
     return f"Raters agree least on {lowest.scope.name} (α {value}){certain}."
 
 
@@ -185,7 +183,7 @@ def strata(judged_round: JudgedRound) -> Answer | None:
         for estimate in estimates[:MAX_INTERVALS_DRAWN]
         if estimate.value is not None
     ]
-    says = "Lines that lie far apart point to a difference. Lines that overlap leave it open."
+    says = "Intervals far apart show a difference. Overlapping ones leave it open."
     figure = intervals("Agreement in each stratum", says, marks, "Krippendorff's α")
     sentence = "No stratum has a value."
     if marks:

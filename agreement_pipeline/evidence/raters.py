@@ -99,7 +99,7 @@ READINGS: dict[Kind, dict[tuple[bool, bool], str]] = {
         ),
         (False, True): (
             "agrees with the others but not with themselves: "
-            "the items that came back may be harder than the rest"
+            "the repeated items may be harder than the rest"
         ),
         (False, False): (
             "agrees neither with themselves nor with the others: "
@@ -114,7 +114,7 @@ READINGS: dict[Kind, dict[tuple[bool, bool], str]] = {
         ),
         (False, True): (
             "raters agree on it more with each other than with themselves: "
-            "the items that came back may be harder than the rest"
+            "the repeated items may be harder than the rest"
         ),
         (False, False): (
             "raters agree on it neither with themselves nor with each other: "
@@ -130,12 +130,12 @@ OF_CLASSIFIERS = {
     "interval": INTERVAL,
     "raters' lowest": "The lowest agreement of a rater with the rest of the panel.",
     "raters' highest": "The highest agreement of a rater with the rest of the panel.",
-    "place": "Where the model stands beside the raters.",
+    "place": "Where the model stands among the raters.",
     "winning rate": "The share of raters whom the model may replace.",
     "alternative-annotator test": "Whether the model may stand in for a rater.",
 }
-WITH_THEMSELVES = "Agreement of raters with themselves on items that came back."
-WITH_OTHERS, READING = "Agreement with the other raters.", "How the numbers of the row read."
+WITH_THEMSELVES = "Agreement of raters with themselves on repeated items."
+WITH_OTHERS, READING = "Agreement with the other raters.", "What the numbers of the row mean."
 Band = Sequence[float]
 Tests = Mapping[str, AlternativeAnnotatorTest]
 
@@ -286,7 +286,7 @@ def profiles(ratings: Ratings, policy: Policy, shown_raters: Shown | None = None
         "interval on gold": "The interval of the share of right labels.",
         "uses more": "Categories that the rater gives more often than others on the same items.",
         "uses less": "Categories that the rater gives less often than others on the same items.",
-        "seconds": "The usual time between two ratings.",
+        "seconds": "The median time between two ratings.",
     }
     return grid("Each rater beside the others", columns, rows, "raters")
 
@@ -377,7 +377,7 @@ def raters(judged_round: JudgedRound) -> Answer | None:
         frozenset(pair_by_scope[scope]): detail.anchor
         for scope, detail in zip(detailed_scopes, details, strict=True)
     }
-    sentences = [differs or "The round is not held for disagreement, so nobody is named.", FAIR]
+    sentences = [differs or "Disagreement does not hold this round, so no rater is named.", FAIR]
     if judged_round.shown.left_out():
         sentences.append(
             f"Shown are {len(judged_round.raters)} of {judged_round.shown.n_raters} raters: those "
@@ -433,7 +433,7 @@ def describe_uses(uses: Sequence[CategoryUse], level: float) -> str:
     """Whether a rater gives a category more often than another, and the surest who does."""
     surely = [use for use in uses if use.p_holm <= 1 - level]
     if not surely:
-        return "Of no two raters is it known that one gives a category more often than the other."
+        return "No rater is known to give a category more often than another."
     use = surely[0]
     (more, most), (less, least) = sorted(
         ((use.first, use.share_first), (use.second, use.share_second)), key=lambda side: -side[1]
@@ -488,7 +488,7 @@ def _homogeneity(tests: Sequence[MarginalHomogeneity]) -> Grid:
         "items": "The items that both rated.",
         "χ²": "Stuart and Maxwell's statistic.",
         "degrees of freedom": "How many categories may differ.",
-        "p": "The test that both use all categories alike, allowing for all pairs (Holm).",
+        "p": "The p-value of both using all categories alike, allowing for all pairs (Holm).",
     }
     return grid("Whether two raters use all categories alike", columns, rows, "pairs", MOST_PAIRS)
 

@@ -87,7 +87,7 @@ CHART = (
 )
 OF_SHARES = (
     "Chance agreement depends on the shares. "
-    "If they move, a change of alpha may come from the items and not from the raters."
+    "If they change, alpha may change because of the items and not the raters."
 )
 DECISION_COLUMNS = {
     "round": ROUND,
@@ -241,7 +241,7 @@ def course(judged_project: JudgedProject) -> Answer | None:
     if not figures:
         return None
     cutoff_name = "lower" if "tentative" in judged_project.policy.admit else "upper"
-    criterion = f"A rule is met if the line of the round stands above its {cutoff_name} cut-off."
+    criterion = f"A round passes a rule if its whole line lies above the {cutoff_name} cut-off."
     explanation = (
         "The line is the interval. A round needs every rule that can hold a release, enough "
         "evidence for each, and the data contract."
@@ -276,7 +276,7 @@ def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
     return Figure(
         "course",
         f"{title} by round",
-        f"Colour and shape say what was decided on the round, by all of its rules.{overflow_note}",
+        f"Colour and shape show the decision on the round, by all of its rules.{overflow_note}",
         (Series(rule.measure, tuple(marks)),),
         axis=title,
         cutoffs=tuple(sorted(cutoffs.items(), reverse=True)),
@@ -326,9 +326,9 @@ def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
 
 def like_before(chart: Sequence[Charted]) -> str:
     if any(point.limits for point in chart):
-        return "No round falls out of the chart."
+        return "No round is outside its limits."
     n_rounds = MIN_EARLIER_ROUNDS + 1
-    return f"Fewer than {n_rounds} rounds cannot tell whether one falls out of the usual."
+    return f"At least {n_rounds} rounds are needed to tell whether one is unusual."
 
 
 def _change(point: Charted) -> Tone:
@@ -357,9 +357,9 @@ def control_grid(chart: Sequence[Charted]) -> Grid:
     columns = {
         "round": ROUND,
         "value": "The value of the measure.",
-        "expected": "The value that the rounds before let expect.",
+        "expected": "The value to expect after the rounds before.",
         "limits": "The limits of the control chart for a round of this size.",
-        "reads": "How the round reads beside those before it.",
+        "reads": "How the round compares with those before it.",
     }
     return grid("Each round against those before, the latest first", columns, rows, "rounds")
 
@@ -379,7 +379,7 @@ def control(judged_project: JudgedProject) -> Answer | None:
     figure = Figure(
         "course",
         f"{title_of(measure)} of each round",
-        "The line of a round is what the rounds before let one expect.",
+        "The line shows where a round was expected, from those before it.",
         (Series("rounds", tuple(marks)),),
         axis=title_of(measure),
         legend=CHANGES,

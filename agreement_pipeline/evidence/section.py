@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 ITEMS = "How many items the row rests on."
 INTERVAL = "The interval of the value to its left, at the confidence level of the policy."
-NOTE = "What else a reader of the value must know."
+NOTE = "What else to know about the value."
 MEASURE = "The measure of agreement."
 VERDICT = "How the rule reads the interval: reliable, tentative, unreliable or inconclusive."
 ROUND, DECISION = "The round.", "Whether the round is admitted, held, pending or not judged."

@@ -49,7 +49,7 @@ KRIPPENDORFF = (
     "cut-off, and tentative if it reaches the lower one."
 )
 SOURCE = "Klie, Eckart de Castilho and Gurevych (2024), Computational Linguistics 50(3)"
-NOT_KNOWN = "nothing that it needs is known of them"
+NOT_KNOWN = "nothing is known that it needs"
 REPEATS_REASON = "they show how far raters agree with themselves"
 UNKNOWN = {
     "how items were drawn": "at random, by search, or by a model?",

@@ -63,7 +63,7 @@ ASKS = {
     ),
     ADVICE: (
         "annotations",
-        "Does the round follow the advice of the data contract? It holds nothing.",
+        "Does the round follow the advice of the data contract? A failure holds nothing.",
     ),
     IN_FORCE: ("training_data", "Is the latest release of this round in force?"),
     RELEASED_TOGETHER: ("release", "Are all admitted rounds released together?"),

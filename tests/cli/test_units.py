@@ -142,7 +142,7 @@ def test_the_places_of_alternatives_are_not_settled_in_a_guideline(tmp_path, cap
     path = exported(tmp_path, result)
     assert main(["judge", path, "--units", "preferences", "--policy", "standard"]) == 1
     said = capsys.readouterr().out
-    assert "Talk about the items on which raters differ. The most disputed come first." in said
+    assert "Discuss the items on which raters differ. The most disputed come first." in said
     assert main(["init", path, "--root", str(tmp_path)]) == 0
     project = (tmp_path / "configs/projects/round.yaml").read_text()
     assert 'level: nominal\n  categories: ["first", "second", "tie"]\n' in project

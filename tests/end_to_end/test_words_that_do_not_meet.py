@@ -25,6 +25,8 @@ PAIRS = [
     *(("no|yes|n/a", "0|1|n/a"), ("no|yes", "rejected|accepted"), ("B|W", "black|white")),
 ]
 
+NOT_COMPARED = "Raters are not compared, because some use other words for the same labels."
+
 
 def labels_of(draw, n_items: int, n_labels: int, n_raters: int, correct: float = 0.9):
     """The places of labels: raters who give the right one, or else any."""
@@ -133,7 +135,7 @@ def test_page_and_ui_show_nothing_of_raters_while_words_do_not_meet(models):
         titles = [title for title in OF_RATERS if title in page]
         expected = [title for title in OF_RATERS if models or "Classifiers" not in title]
         assert titles == (expected if is_shown else [])
-        assert ("Nobody is compared, since the words of raters do not meet." in page) != is_shown
+        assert (NOT_COMPARED in page) != is_shown
         measures = ("schouten_kappa", "krippendorff_alpha")
         estimates = survey(ratings, measures, scopes=("round", "rater", "pair", "without"))
         for question in ("inter-rater", "intra-rater", "classifier"):
@@ -150,7 +152,7 @@ def test_nobody_is_named_while_words_do_not_meet(tmp_path):
     words = [["no", "yes"]] * 3 + [["0", "1"]]
     path = tmp_path / "table.csv"
     table_of(answers, words, ["ana", "ben", "cleo", "dan"]).to_csv(path, index=False)
-    assert who_differs(read(path)) == "Nobody is compared, since the words of raters do not meet."
+    assert who_differs(read(path)) == NOT_COMPARED
 
 
 def test_a_slip_into_the_words_of_others_hides_nothing(tmp_path):

@@ -122,7 +122,7 @@ def test_without_replicates_nobody_is_named_and_the_step_is_to_bring_items_back(
     assert standing_out_finds(ratings) == "raters"
     assert held.who_differs == ""
     (step,) = held.steps
-    assert step.what == "Let raters meet some items again."
+    assert step.what == "Show raters some items a second time."
     assert "about 62 pairs in all, to each rater" in step.why
     assert step.by == "agreement-pipeline guide replicates"
 
@@ -438,7 +438,7 @@ def test_no_two_categories_are_to_be_settled_if_luck_explains_them():
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     first, _ = judged(Ratings.from_frame(frame, SCALE)).steps
-    assert first.what == "Talk about the items on which raters differ."
+    assert first.what == "Discuss the items on which raters differ."
 
 
 def test_labels_that_print_alike_are_written_as_one_and_not_settled_in_the_guideline():
@@ -457,7 +457,7 @@ def test_two_categories_are_not_to_be_settled_if_they_hold_little_of_the_disagre
     rows = [(n, rater, f"c{n if rater == 'a' else n + 1}") for n in range(30) for rater in "ab"]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     first, _ = judged(Ratings.from_frame(frame, Scale([f"c{n}" for n in range(31)]))).steps
-    assert first.what == "Talk about the items on which raters differ."
+    assert first.what == "Discuss the items on which raters differ."
 
 
 def test_who_rated_tells_categories_that_nobody_named_or_used():

@@ -55,9 +55,9 @@ def test_the_page_says_which_round_fell_out():
     assert [mark.tone for mark in found.figures[0].marks][-2:] == ["plain", "bad"]
     assert found.tables[0].rows[0][0].text == "week-10"
     usual = control(JudgedProject("p", "", POLICY, rounds_of([0.8] * 3), {}, {}))
-    assert usual.sentences[0].startswith("Fewer than 8 rounds cannot tell")
+    assert usual.sentences[0].startswith("At least 8 rounds are needed")
     enough = control(JudgedProject("p", "", POLICY, rounds_of([0.8, 0.81] * 4), {}, {}))
-    assert enough.sentences[0] == "No round falls out of the chart."
+    assert enough.sentences[0] == "No round is outside its limits."
 
 
 def test_no_limit_of_the_chart_is_beyond_perfect_agreement():

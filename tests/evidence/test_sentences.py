@@ -87,7 +87,7 @@ def test_of_two_categories_none_is_the_lowest_and_of_two_raters_none_stands_out(
     said = answer("Labels", TWO).sentences
     assert said[0] == "There are two categories, so agreement on one is agreement on the other."
     assert said[1] == "There are two categories, so all disagreement is between them."
-    few = "The round is not held for disagreement, so nobody is named."
+    few = "Disagreement does not hold this round, so no rater is named."
     assert answer("Raters", TWO).sentences[0] == few
     apart = answer("Raters", labelled(40, "ab", {*range(20)}))
     assert apart.sentences[0].startswith("No rater shares enough items, or clusters of them, ")

@@ -215,10 +215,10 @@ def test_a_round_that_falls_out_of_the_chart_is_warned_of_and_never_held():
     found = like_before(control_chart([*usual, Reading("w8", 0.55, 0.02)]))
     assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
     assert found.description.startswith("round w8 is lower than before: 0.550")
-    assert like_before(control_chart(usual)).description == "No round falls out of the chart."
+    assert like_before(control_chart(usual)).description == "No round is outside its limits."
     few = like_before(control_chart(usual[:7]))
     assert few.passed
-    assert few.description.startswith("Fewer than 8 rounds cannot tell")
+    assert few.description.startswith("At least 8 rounds are needed")
 
 
 def decided(metadata) -> list[tuple[str, ...]]:

@@ -294,7 +294,7 @@ def test_a_held_round_says_what_to_do_beside_the_decision_and_its_report_is_shor
 def test_a_chart_of_few_rounds_tells_nothing_and_no_agreement_is_over_one(others):
     chart = others("project").locator("#change-over-time")
     said = chart.inner_text()
-    assert "Fewer than 8 rounds cannot tell" in said
+    assert "At least 8 rounds are needed" in said
     assert "within the limits" not in said
     assert all(float(number) <= 1 for number in re.findall(r"\d\.\d{3}", said))
 
