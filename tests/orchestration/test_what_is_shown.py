@@ -297,7 +297,7 @@ def test_a_refused_round_opens_with_the_decision_and_why_and_which_rule(line):
     names = list(event.metadata)
 
     assert names[:4] == ["decision", "why", "what_to_do", "rules"]
-    assert event.metadata["what_to_do"].md_str.startswith("1. Talk about the items ")
+    assert event.metadata["what_to_do"].md_str.startswith("1. Discuss the items ")
     assert "Labelled by 3 raters" in event.metadata["who_rated"].text
     assert event.metadata["decision"].text == "held"
     assert event.metadata["why"].md_str.startswith("- krippendorff\\_alpha ")
