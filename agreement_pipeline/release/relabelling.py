@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import takewhile
 
-from agreement_pipeline.errors import StoreError, in_a_sentence
+from agreement_pipeline.errors import RatingsError, StoreError, in_a_sentence
 from agreement_pipeline.integrity import (
     Finding,
     compare_with_sample,
@@ -37,16 +37,56 @@ def sample_name(relabelled: RoundRatings) -> str:
 
 
 def is_sample_of_relabelled(store: Store, round_name: str, ratings: Ratings) -> bool:
-    """Whether the items are those that were drawn from a round whose sample has this name."""
+    """Whether the items are those that were drawn from a round whose sample has this name.
+
+    Raises
+    ------
+    RatingsError
+        They are, and their labels are those of that round.
+    """
     relabelled_name = round_name.rpartition("-sample-")[0]
     if not relabelled_name or relabelled_name not in store.rounds():
         return False
     labelled = _items(ratings)
     for version in store.versions(relabelled_name):
         if sample_name(RoundRatings(version.round, version.ratings_digest)) == round_name:
-            order = order_of_items(store, version, store.ratings_of(version))
-            return {*order[: len(labelled)]} == labelled
+            relabelled = store.ratings_of(version)
+            order = order_of_items(store, version, relabelled)
+            if {*order[: len(labelled)]} != labelled:
+                return False
+            if reason := _why_not_fresh(store, version, relabelled, ratings):
+                raise RatingsError(
+                    f"round {round_name}: found labels of round {relabelled_name}: {reason}; "
+                    "expected labels that raters gave after the draw and without those of before. "
+                    "Let each of them alone label the tasks that `agreement-pipeline draw "
+                    f"--relabelled {relabelled_name}` writes."
+                )
+            return True
     return False
+
+
+def _why_not_fresh(
+    store: Store, version: RoundVersion, relabelled: Ratings, sample: Ratings
+) -> str | None:
+    """Why a sample has the labels of before. None if nothing shows it.
+
+    A sample counts as if its items had not come before, so that they would pass under its name
+    without a remedy.
+    """
+    arrival = arrival_of(store, version.round, version.ratings_digest)
+    compared = compare_with_sample(relabelled, sample)
+    changes_text = (
+        f"raters changed {compared.n_changed:,} of {counted(compared.n_labels, 'label')} of their "
+        "own"
+    )
+    if compared.are_copied:
+        expected_text = f"about {compared.n_expected:.0f} of as many"
+        return f"{changes_text}, and two raters differ on {expected_text}"
+    if compared.n_labels and not compared.n_changed and _items(sample) == _items(relabelled):
+        return f"{changes_text}, on all {counted(len(_items(sample)), 'item')}"
+    if arrival and (n := count_labels_before(sample, datetime.fromisoformat(arrival["time"]))):
+        return f"{counted(n, 'label')} {'is' if n == 1 else 'are'} dated before the draw"
+    return None
 
 
 def check_remedy(

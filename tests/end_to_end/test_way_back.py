@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 import yaml
 
 from agreement_pipeline import Store
 from agreement_pipeline.cli import main
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release.decisions import today
 
 PROJECT = """project: labels
@@ -103,6 +106,39 @@ def test_400_items_of_a_held_round_train_after_all(tmp_path, monkeypatch, capsys
     deliver(changed, name)
     assert main(["run", FILE]) != 0
     assert main(["verify", folder, "--store", str(store.root)]) != 0
+
+
+def test_labels_of_before_do_not_pass_under_the_name_of_their_sample(tmp_path):
+    """A sample counts as if its items had not come before, whatever the project says of that."""
+    Path(tmp_path / "inbox").mkdir()
+    settings = {
+        "project": "labels",
+        "inbox": "inbox",
+        "policy": "exploratory",
+        "root": str(tmp_path),
+        "scale": {"categories": ["no", "yes"]},
+    }
+
+    def ingest(name, frame, **more):
+        frame.to_csv(tmp_path / "inbox" / f"{name}.csv", index=False)
+        project = Project(ProjectSettings(**settings, **more))
+        project.ingest(name)
+        return project.store.present(name).ratings_digest
+
+    rng = np.random.default_rng(1)
+    first, fresh = label_items(ITEMS[:150], 0.2, rng), label_items(ITEMS[:150], 0.02, rng)
+    ingest("w1", first)
+    settled = first["label"].where(rng.random(len(first)) > 0.9, first["item"].map(right_label))
+    agreed = first.assign(label=first["item"].map(right_label))
+    for labels, changes in ((first.assign(label=settled), "and two raters"), (agreed, "on all")):
+        name = f"w1-sample-{ingest('w1', labels)[:8]}"
+        for deliveries in (None, "independent", "cumulative"):
+            with pytest.raises(RatingsError, match=f"raters changed 0 of 450 .* own, {changes}"):
+                ingest(name, labels, deliveries=deliveries)
+    early = fresh.assign(created_at="2020-01-01T00:00:00Z")
+    with pytest.raises(RatingsError, match="450 labels are dated before the draw"):
+        ingest(name, early, columns={"timestamp": "created_at"})
+    ingest(name, fresh)  # a sample may be of all items, if raters looked again
 
 
 def test_a_round_of_the_store_is_drawn_from_without_other_options(tmp_path, monkeypatch, capsys):
