@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import dagster as dg
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from agreement_pipeline.errors import ProjectError, ReleaseHeldError
 from agreement_pipeline.orchestration.compat import definitions_around
 from agreement_pipeline.orchestration.host import PROJECT, Host, rounds_of
 from agreement_pipeline.orchestration.runs import begin_step, or_fail
 from agreement_pipeline.projects import Project
-from agreement_pipeline.ratings import in_pandas
+from agreement_pipeline.ratings import Trains, in_pandas
 from agreement_pipeline.release import Release
 from agreement_pipeline.store import of_event
 from agreement_pipeline.text import counted, joined, listed
@@ -35,7 +36,8 @@ class ReleaseIOManager(dg.IOManager):
     table of Arrow or as a `Release`, whichever the input is annotated with.
 
     Several partitions load as one table, whose column `round` tells them apart. Rounds that are
-    held are left out and counted in the log of the run.
+    held, and items that rounds settle with different categories, are left out and counted in the
+    log of the run.
     """
 
     def __init__(self, host: Host) -> None:
@@ -74,7 +76,7 @@ class ReleaseIOManager(dg.IOManager):
         return CONVERT[requested_type](self._load_rounds(context))
 
     def _load_rounds(self, context: dg.InputContext) -> pa.Table:
-        project, tables, left_out = self.host.project, list[pa.Table](), dict[str, str]()
+        project, releases, left_out = self.host.project, list[Release](), dict[str, str]()
         stored_rounds = project.store.rounds()
         requested_rounds = (
             list(context.asset_partition_keys) if context.has_asset_partitions else stored_rounds
@@ -84,19 +86,50 @@ class ReleaseIOManager(dg.IOManager):
                 left_out[name] = "no such round was delivered"
                 continue
             try:
-                tables.append(_release_and_warn(project, name, context.log).train_arrow)
+                releases.append(_release_and_warn(project, name, context.log))
             except ReleaseHeldError as error:
                 left_out[name] = str(error)
-        if not tables:
+        if not releases:
             raise ReleaseHeldError(
                 f"{context.asset_key.to_user_string()}: found no admitted round among "
                 f"{listed(requested_rounds)}; expected at least one. {' '.join(left_out.values())}"
             )
         log = context.log.warning if left_out else context.log.info
-        words = f"{counted(len(tables), 'round')} loaded, {len(left_out)} left out"
+        words = f"{counted(len(releases), 'round')} loaded, {len(left_out)} left out"
         # Dagster takes no metadata of an input that has several partitions.
         log("; ".join([words, *(f"{name}: {reason}" for name, reason in left_out.items())]))
-        return pa.concat_tables(tables, promote_options="permissive")
+        tables = [release.train_arrow for release in releases]
+        rows = pa.concat_tables(tables, promote_options="permissive")
+        in_conflict = _items_in_conflict(rows, project.settings.trains)
+        if not in_conflict:
+            return rows
+        together = self.host.key("release").to_user_string()
+        problem = (
+            f"{context.asset_key.to_user_string()}: found "
+            f"{counted(len(in_conflict), 'item')} with other labels in other rounds "
+            f"({listed(in_conflict)})"
+        )
+        if project.policy.items_in_conflict == "refuse":
+            raise ReleaseHeldError(
+                f"{problem}; expected one label of each item. Adjudicate these items, or set "
+                "items_in_conflict: unresolved in the policy."
+            )
+        kept_rows = rows.filter(pc.invert(pc.is_in(rows["id"], pa.array(in_conflict))))
+        if not kept_rows.num_rows:
+            raise ReleaseHeldError(f"{problem}; expected some with one label. Adjudicate them.")
+        context.log.warning(f"{problem}. Their rows are left out, as {together} leaves them out.")
+        return kept_rows
+
+
+def _items_in_conflict(rows: pa.Table, trains: Trains | None) -> list[str]:
+    """The items that rounds settle with different categories. Numbers and shares are pooled."""
+    if "label_id" not in rows.column_names or (trains is not None and trains.label == "shares"):
+        return []
+    labels = (
+        rows.select(["id", "label_id"]).group_by("id").aggregate([("label_id", "count_distinct")])
+    )
+    differs = pc.greater(labels["label_id_count_distinct"], 1)
+    return sorted(labels["id"].filter(differs).to_pylist())
 
 
 def _release_and_warn(

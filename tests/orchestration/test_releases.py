@@ -18,7 +18,7 @@ from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.releases import ReleaseIOManager, hosts_in
 from agreement_pipeline.release import Release, open_release
 from tests.orchestration.checks import BAD, GOOD
-from tests.orchestration.conftest import Line, ratings_frame
+from tests.orchestration.conftest import CATEGORIES, POLICY, Line, ratings_frame
 
 pytestmark = pytest.mark.slow
 
@@ -109,6 +109,29 @@ def test_many_rounds_load_as_one_table_and_held_ones_are_counted(line, kind):
     ]
     assert words.startswith("2 rounds loaded, 2 left out; w2: round w2: held, since krippendorff")
     assert "; w9: no such round was delivered" in words
+
+
+def test_items_that_rounds_settle_otherwise_are_left_out_of_many_rounds(line):
+    """As in the release of all rounds together, where they have no label."""
+    other = GOOD.assign(rater=GOOD["rater"] + "2")
+    few = other["item"].isin([f"i{number:03d}" for number in range(5)])
+    turned = dict(zip(CATEGORIES, CATEGORIES[1:] + CATEGORIES[:1], strict=True))
+    other["label"] = other["label"].where(~few, other["label"].map(turned))
+    judge(line, w1=GOOD, w2=other)
+    result, (frame,) = train(line, pd.DataFrame, round_name=None)
+    assert result.success
+    assert len(frame) == 2 * (120 - 5)
+    assert frame.groupby("id")["label"].nunique().eq(1).all()
+    _, (joint,) = train(line, pd.DataFrame, RELEASE, None)
+    assert sorted(joint["id"]) == sorted(frame["id"].unique())
+    messages = [entry.user_message for entry in line.instance.all_logs(result.run_id)]
+    words = "found 5 items with other labels in other rounds (['i000', 'i001', 'i002', 'i003', "
+    assert sum(words in message for message in messages) == 1
+
+    line.write_policy({**POLICY, "version": 2, "items_in_conflict": "refuse"})
+    result, loaded = train(line, pd.DataFrame, round_name=None)
+    assert loaded == []
+    assert "expected one label of each item" in failure_of(result)
 
 
 def test_release_of_all_rounds_loads_as_one(line):
