@@ -16,11 +16,13 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
-from agreement_pipeline.text import listed
+from agreement_pipeline.readers import Export
+from agreement_pipeline.text import counted, listed
 
+T = TypeVar("T")
 TIMEOUT_SECONDS = 60.0
 SNAPSHOT_SECONDS = 600.0
 SNAPSHOT_INTERVAL_SECONDS = 1.0
@@ -44,6 +46,16 @@ class ServerProject(NamedTuple):
     @property
     def is_finished(self) -> bool:
         return 0 < self.n_tasks == self.n_finished
+
+
+class _Contents(NamedTuple):
+    """What a project holds. A time alone does not tell that a task was deleted, so the version has
+    the counts too. It is empty if there are no tasks.
+    """
+
+    version: str
+    n_tasks: int
+    n_annotations: int
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -79,7 +91,7 @@ class LabelStudio:
         versions: dict[str, str] = {}
         for title, project in self._matching(token).items():
             is_wanted = self.when == "always" or project.is_finished
-            if is_wanted and (version := self._version(token, project)):
+            if is_wanted and (version := self._contents(token, project).version):
                 versions["" if self.is_whole else title] = version
         return versions
 
@@ -94,9 +106,9 @@ class LabelStudio:
                 may_pass=True,
             )
         project = matching[title]
-        version = self._version(token, project)
-        self._write_snapshot(token, project, path)
-        if self._version(self._access_token(), project) != version:
+        contents = self._contents(token, project)
+        self._write_snapshot(token, project, contents, path)
+        if self._contents(self._access_token(), project) != contents:
             raise RatingsError(
                 f"{self.url}, project {title!r}: found that it changed while it was taken; "
                 "expected one that is at rest. It is taken again later.",
@@ -118,13 +130,19 @@ class LabelStudio:
         return matching
 
     def _list_projects(self, token: str) -> Iterator[ServerProject]:
-        page = 1
+        page, listed_ids = 1, set[int]()
         while True:
             path = f"/api/projects?page={page}&page_size={PROJECTS_PER_PAGE}"
             answer = self._ask(token, "GET", path)
-            yield from map(_project_of, answer["results"])
+            projects = [self._project_of(result) for result in self._field(answer, "results", list)]
+            # A project that is made meanwhile moves others onto the next page.
+            new_projects = [project for project in projects if project.id not in listed_ids]
+            yield from new_projects
+            listed_ids |= {project.id for project in new_projects}
             if not answer.get("next"):
                 return
+            if not new_projects:
+                raise self._unlike("a list of projects that does not end")
             page += 1
 
     def list_projects(self) -> tuple[ServerProject, ...]:
@@ -161,10 +179,10 @@ class LabelStudio:
             settings = {
                 "title": title,
                 "description": description,
-                "label_config": source["label_config"],
+                "label_config": self._field(source, "label_config", str),
                 "maximum_annotations": 1,
             }
-            project = _project_of(self._ask(token, "POST", "/api/projects", settings))
+            project = self._project_of(self._ask(token, "POST", "/api/projects", settings))
         self._ask(token, "POST", f"/api/projects/{project.id}/import", tasks)
         return project
 
@@ -173,37 +191,40 @@ class LabelStudio:
 
     def answers_version(self, project: ServerProject) -> str:
         """What changes with the answers in a project. Empty while it has none."""
-        task_list = self._newest_task(self._access_token(), project)
-        return _version_of(project, task_list) if task_list["total_annotations"] else ""
+        contents = self._contents(self._access_token(), project)
+        return contents.version if contents.n_annotations else ""
 
     def write_answers(self, project: ServerProject, path: Path) -> None:
-        self._write_snapshot(self._access_token(), project, path)
+        token = self._access_token()
+        self._write_snapshot(token, project, self._contents(token, project), path)
 
-    def _version(self, token: str, project: ServerProject) -> str:
-        return _version_of(project, self._newest_task(token, project))
-
-    def _newest_task(self, token: str, project: ServerProject) -> Any:
-        """The task that changed last, with the numbers of all tasks and annotations."""
+    def _contents(self, token: str, project: ServerProject) -> "_Contents":
         place = f"/api/tasks?project={project.id}&ordering=-tasks:updated_at&page_size=1"
-        return self._ask(token, "GET", place)
+        answer = self._ask(token, "GET", place)
+        if not (tasks := self._field(answer, "tasks", list)):
+            return _Contents("", 0, 0)
+        updated_at = self._field(tasks[0], "updated_at", str)
+        counts = [self._field(answer, name, int) for name in ("total", "total_annotations")]
+        return _Contents(" ".join(map(str, (project.id, updated_at, *counts))), *counts)
 
-    def _write_snapshot(self, token: str, project: ServerProject, path: Path) -> None:
+    def _write_snapshot(
+        self, token: str, project: ServerProject, contents: "_Contents", path: Path
+    ) -> None:
         exports = f"/api/projects/{project.id}/exports/"
         options = {"annotations__completed_by": {"only_id": self.raters == "id"}}
         request_body = {"title": "agreement-pipeline", "serialization_options": options}
         # The community edition answers when the snapshot is complete, not when it is begun.
         snapshot = self._ask(token, "POST", exports, request_body, timeout_seconds=SNAPSHOT_SECONDS)
-        place = f"{exports}{snapshot['id']}"
+        place = f"{exports}{self._field(snapshot, 'id', int)}"
         try:
             patience = time.monotonic() + SNAPSHOT_SECONDS
-            while snapshot["status"] in ("created", "in_progress"):
+            while (status := self._field(snapshot, "status", str)) in ("created", "in_progress"):
                 if time.monotonic() > patience:
                     raise self._broken(project, "a snapshot that is not ready", may_pass=True)
                 time.sleep(SNAPSHOT_INTERVAL_SECONDS)
                 snapshot = self._ask(token, "GET", place)
-            if snapshot["status"] != "completed":
-                problem = f"a snapshot that is {snapshot['status']}"
-                raise self._broken(project, problem, may_pass=True)
+            if status != "completed":
+                raise self._broken(project, f"a snapshot that is {status}", may_pass=True)
             digest = hashlib.md5(usedforsecurity=False)
             with (
                 self._answer(token, "GET", f"{place}/download?exportType=JSON") as answer,
@@ -212,12 +233,28 @@ class LabelStudio:
                 while part := answer.read(BYTES_PER_READ):
                     digest.update(part)
                     file.write(part)
-            if digest.hexdigest() != snapshot["md5"]:
+            if digest.hexdigest() != self._field(snapshot, "md5", str):
                 raise self._broken(project, "half a snapshot (its MD5 differs)", may_pass=True)
+            self._require_whole(project, contents, path)
         finally:
             # What is left on the server is no reason to refuse what was taken.
             with suppress(AgreementError), self._answer(token, "DELETE", place):
                 pass
+
+    def _require_whole(self, project: ServerProject, contents: "_Contents", path: Path) -> None:
+        """What a snapshot leaves out would not be judged, and nothing in the file would tell."""
+        n_tasks = n_annotations = 0
+        for _, task in Export(path).records() if contents.n_tasks else ():
+            n_tasks += 1
+            annotations = task.get("annotations")
+            n_annotations += len(annotations) if isinstance(annotations, list) else 0
+        for n, n_expected, noun in (
+            (n_tasks, contents.n_tasks, "task"),
+            (n_annotations, contents.n_annotations, "annotation"),
+        ):
+            if n < n_expected:
+                problem = f"a snapshot of {counted(n, noun)}, and {n_expected:,} on the server"
+                raise self._broken(project, problem, may_pass=True)
 
     def _broken(self, project: ServerProject, problem: str, *, may_pass: bool) -> RatingsError:
         return RatingsError(
@@ -237,7 +274,7 @@ class LabelStudio:
         if token.count(".") != 2:
             return f"Token {token}"
         answer = self._ask("", "POST", "/api/token/refresh/", {"refresh": token})
-        return f"Bearer {answer['access']}"
+        return f"Bearer {self._field(answer, 'access', str)}"
 
     def _ask(
         self,
@@ -253,9 +290,29 @@ class LabelStudio:
             return json.loads(content)
         except ValueError:
             pass
-        raise ProjectError(
-            f"{self.url}: found an answer that is no JSON; expected one of Label Studio. "
-            "Correct the url.",
+        raise self._unlike("an answer that is no JSON")
+
+    def _field(self, answer: Any, name: str, kind: type[T]) -> T:
+        value = answer.get(name) if isinstance(answer, dict) else None
+        if isinstance(value, kind) and not isinstance(value, bool):
+            return value
+        raise self._unlike(f"an answer without {name}")
+
+    def _project_of(self, answer: Any) -> ServerProject:
+        """A project that a program made may have no title, and nothing counted yet."""
+        defaults = {"title": "", "task_number": 0, "finished_task_number": 0}
+        present = answer.items() if isinstance(answer, dict) else ()
+        fields = defaults | {name: value for name, value in present if value is not None}
+        counts = (
+            self._field(fields, name, int) for name in ("task_number", "finished_task_number")
+        )
+        return ServerProject(
+            self._field(fields, "id", int), self._field(fields, "title", str), *counts
+        )
+
+    def _unlike(self, problem: str) -> ProjectError:
+        return ProjectError(
+            f"{self.url}: found {problem}; expected one of Label Studio. Correct the url.",
             may_pass=True,
         )
 
@@ -301,16 +358,3 @@ class LabelStudio:
             f"{NEXT_STEPS.get(status, next_step)}",
             may_pass=may_pass,
         )
-
-
-def _project_of(answer: dict[str, Any]) -> ServerProject:
-    counts = (answer.get(name) or 0 for name in ("task_number", "finished_task_number"))
-    return ServerProject(answer["id"], answer["title"], *counts)
-
-
-def _version_of(project: ServerProject, task_list: Mapping[str, Any]) -> str:
-    """Empty if the project has no tasks. A time alone does not tell that a task was deleted."""
-    if not task_list["tasks"]:
-        return ""
-    counts = task_list["total"], task_list["total_annotations"]
-    return " ".join(map(str, (project.id, task_list["tasks"][0]["updated_at"], *counts)))

@@ -3,6 +3,7 @@
 `tools/record_label_studio.py` wrote the answers of a real server (1.23.2).
 """
 
+import hashlib
 import json
 import threading
 import traceback
@@ -178,6 +179,10 @@ def test_round_is_read_with_raters_by_their_e_mail(server, tmp_path):
         ("/api/projects", lambda _: (200, "<html>"), "no JSON", True),
         ("/download", lambda content: (200, content[:1000]), "half a snapshot", True),
         ("POST", lambda content: (201, content.replace("completed", "failed")), "failed", True),
+        ("/api/projects?", lambda _: (200, "[]"), "an answer without results", True),
+        ("/api/projects?", lambda _: (200, '{"results": [{"title": "2026-W41"}]}'), "id", True),
+        ("/api/tasks", lambda _: (200, '{"tasks": [{}], "total": 1}'), "updated_at", True),
+        ("POST", lambda _: (201, '{"id": "../../1"}'), "an answer without id", True),
     ],
 )
 def test_broken_answer_is_one_clear_error(server, tmp_path, part, answer, words, may_pass):
@@ -189,6 +194,56 @@ def test_broken_answer_is_one_clear_error(server, tmp_path, part, answer, words,
     assert str(caught.value).startswith(server.url)
     assert "expected" in str(caught.value)
     assert list(project.inbox.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("shorten", "words"),
+    [
+        (lambda tasks: tasks[:40], "a snapshot of 40 tasks, and 60 on the server"),
+        (
+            lambda tasks: [{**task, "annotations": task["annotations"][1:]} for task in tasks],
+            "a snapshot of 120 annotations, and 180 on the server",
+        ),
+        (lambda tasks: tasks, None),
+    ],
+)
+def test_snapshot_that_leaves_something_out_is_not_taken(server, tmp_path, shorten, words):
+    """Its MD5 is right, so nothing but the numbers of the server tells."""
+
+    whole = next(
+        content for asked, (_, content) in ANSWERS["finished"].items() if "download" in asked
+    )
+    shorter = json.dumps(shorten(json.loads(whole)))
+    md5 = hashlib.md5(shorter.encode()).hexdigest()
+
+    def answer(content):
+        if '"md5"' in content:
+            return 200, json.dumps({**json.loads(content), "md5": md5})
+        return 200, shorter
+
+    server.broken["/exports/"] = answer
+    project = project_of(tmp_path, server)
+    if words is None:
+        assert project.pull().pulled == ("2026-W41",)
+        return
+    assert words in project.pull().failed["2026-W41"]
+    assert list(project.inbox.iterdir()) == []
+
+
+def test_project_without_a_title_or_listed_on_two_pages_holds_up_no_other(server):
+    untitled, pages = {"id": 99, "title": None, "task_number": None}, ["", "page 2"]
+
+    def list_projects(content):
+        results = [*json.loads(content)["results"], untitled]
+        return 200, json.dumps({"results": results, "next": pages.pop()})
+
+    recorded = ANSWERS["finished"]["GET /api/projects?page=1&page_size=100"][1]
+    server.broken["page=2"] = lambda _: (200, recorded)
+    server.broken["/api/projects?"] = list_projects
+    assert list(source(server).list_versions()) == ["2026-W41"]
+    server.broken["/api/projects?"] = lambda _: (200, '{"results": [], "next": "page 2"}')
+    with pytest.raises(ProjectError, match="a list of projects that does not end"):
+        source(server).list_versions()
 
 
 def test_token_that_ended_is_said_so(server, monkeypatch):
