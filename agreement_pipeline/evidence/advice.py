@@ -327,7 +327,7 @@ def _mending_options(held_round: HeldRound, check: str) -> Iterator[str]:
         return
     ratings = held_round.ratings
     if check == "rater_names_differ":
-        for group in lookalikes(ratings.raters):
+        for group in lookalikes(ratings.raters, numbers_alike=True):
             yield f"--same-rater {shlex.quote(','.join(group))}"
     elif check == "placeholders_not_declared":
         for label in ratings.undeclared_placeholders:

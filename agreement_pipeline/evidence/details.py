@@ -55,7 +55,10 @@ def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
         "classifiers": len(ratings.classifiers),
         "clusters": None if cluster is None else len(cluster.unique()),
         **of_export,
-        "raters_that_look_alike": "; ".join(map(described, lookalikes(ratings.everyone))) or None,
+        "raters_that_look_alike": "; ".join(
+            map(described, lookalikes(ratings.everyone, numbers_alike=True))
+        )
+        or None,
         "classifiers_without_ratings": misspelt if absent else None,
     }
 

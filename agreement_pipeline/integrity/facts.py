@@ -28,6 +28,7 @@ from agreement_pipeline.ratings import (
     printed_forms,
     seconds,
     take_in_blocks,
+    whole_numbers_alike,
 )
 from agreement_pipeline.text import listed
 
@@ -101,7 +102,8 @@ def items_with_a_shared_text(panel: Panel) -> Fact:
 def items_that_print_alike(panel: Panel) -> Fact:
     """The first of the items is no copy."""
     names = panel.rated_items
-    return _copies_fact(pd.Series(names.astype(TEXT), index=names), "identifier")
+    texts = whole_numbers_alike(pd.Series(names.astype(TEXT), index=names))
+    return _copies_fact(texts, "identifier")
 
 
 def _copies_fact(texts: pd.Series, noun: str) -> Fact:
@@ -236,9 +238,10 @@ def raters_that_print_alike(panel: Panel) -> Fact:
     """Names that the settings call different raters do not count."""
     names, origin = panel.raters, panel.ratings.origin
     declared = origin.different_raters if origin else ()
-    alike = lookalikes(names)
+    alike = lookalikes(names, numbers_alike=True)
     if len(alike) > 1:
-        alike = lookalikes(names[place] for place in pd.unique(panel.columns["place"]))
+        in_order = (names[place] for place in pd.unique(panel.columns["place"]))
+        alike = lookalikes(in_order, numbers_alike=True)
     alike = tuple(e for e in alike if not any({*e} <= {*group} for group in declared))
     words = "; ".join(described(group) for group in alike[:MAX_EXAMPLES])
     count = sum(len(group) for group in alike)

@@ -687,7 +687,7 @@ def _ask_about_raters(
     unsure = [
         f"raters {described(group)} print alike; if they are one rater, write same_rater: "
         f"[{_in_yaml(group)}], else different_raters: [{_in_yaml(group)}]"
-        for group in lookalikes(rater_names)
+        for group in lookalikes(rater_names, numbers_alike=True)
         if not Rules(
             different_raters=given_settings.get("different_raters", ())
         ).declares_different(group)

@@ -86,6 +86,7 @@ from agreement_pipeline.ratings.lookalikes import (
     find_misspelt as find_misspelt,
     printed_forms as printed_forms,
     typed_form as typed_form,
+    whole_numbers_alike as whole_numbers_alike,
 )
 from agreement_pipeline.ratings.origin import (
     CAPABILITIES as CAPABILITIES,

@@ -44,24 +44,30 @@ UNSEEN: dict[int, str | None] = {0x2800: " "} | dict.fromkeys(
     for code in range(first, last + 1)
 )
 """What Unicode calls ignorable by default and no format character. A blank of Braille is blank."""
+WHOLE_NUMBER = (r"^0*([0-9]+)(?:\.0+)?$", r"\1")
+"""The pattern of a whole number, and what all its spellings become."""
 AS_PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
 MAX_GROUPS_SHOWN = 4
 MAX_SLIP_COUNT, MIN_TIMES_AS_COMMON, MIN_WORD_LENGTH = 2, 10, 4
 """A slip occurs so often at most, what was meant so many times as often, and in words so long."""
 
 
-def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+def lookalikes(names: Iterable[str], *, numbers_alike: bool = False) -> tuple[tuple[str, ...], ...]:
     r"""Groups of different names that print alike.
 
     They differ only in letters of other scripts, normal forms, capitals, invisible characters or
-    blanks.
+    blanks. With `numbers_alike`, also in zeros that a spreadsheet adds to a whole number, or takes.
 
     >>> lookalikes(["ana", "ben", "\u0430na"]) == (("ana", "\u0430na"),)
     True
+    >>> lookalikes(["7", "007", "7.0", "7.1"], numbers_alike=True)
+    (('007', '7', '7.0'),)
     """
     alike: dict[str, set[str]] = {}
     for name in names:
-        alike.setdefault(as_printed(name), set()).add(name)
+        printed = as_printed(name)
+        form = re.sub(*WHOLE_NUMBER, printed) if numbers_alike else printed
+        alike.setdefault(form, set()).add(name)
     return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
 
 
@@ -189,6 +195,25 @@ def printed_forms(texts: "pd.Series[str]") -> "pd.Series[str]":
         printed_by_text = dict(zip(distinct, map(as_printed, distinct), strict=True))
         printed_texts[places] = texts[places].map(printed_by_text).astype(TEXT)
     return printed_texts
+
+
+def whole_numbers_alike(texts: "pd.Series[str]") -> "pd.Series[str]":
+    """Texts that are one whole number become equal, whatever zeros they have.
+
+    >>> import pandas as pd
+    >>> from agreement_pipeline.ratings import TEXT
+    >>> whole_numbers_alike(pd.Series(["0012", "12.0", "12.10", "a12.0"], dtype=TEXT)).tolist()
+    ['12', '12', '12.10', 'a12.0']
+    """
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from agreement_pipeline.ratings.frames import TEXT
+
+    texts_column = pa.array(texts.array, pa.large_string())
+    alike = pc.replace_substring_regex(texts_column, *WHOLE_NUMBER)
+    return pd.Series(pd.array(alike, dtype=TEXT), index=texts.index)
 
 
 def described(group: Iterable[str]) -> str:

@@ -183,7 +183,9 @@ def read(
             if classifier["name"] in ratings.classifiers
         ]
         declared_different = tuple(
-            group for group in lookalikes(ratings.everyone) if rules.declares_different(group)
+            group
+            for group in lookalikes(ratings.everyone, numbers_alike=True)
+            if rules.declares_different(group)
         )
         of_raters = replace(
             origin, classifiers=tuple(classifier_details), different_raters=declared_different

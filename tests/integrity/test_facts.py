@@ -104,6 +104,24 @@ def test_s1_identifiers_that_differ_in_trailing_blanks_are_held():
     assert findings(again)["item_names_not_repeated"].holds
 
 
+@pytest.mark.parametrize(
+    ("form", "holds"), [("{}.0", True), ("000{}", True), ("{}.5", False), ("{}0", False)]
+)
+def test_zeros_of_a_spreadsheet_hide_no_dissent_of_one_rater(form, holds):
+    """Under other identifiers they would be single ratings, beside items on which all agree."""
+    frame = latent(120, "abc", 0.2).assign(item=lambda made: made["item"].str[1:].astype(int) + 900)
+    frame["item"] = frame["item"].astype(str)
+    is_cleo = frame["rater"] == frame["rater"].iloc[-1]
+    frame.loc[is_cleo, "item"] = frame.loc[is_cleo, "item"].map(form.format)
+    assert findings(frame)["item_names_not_repeated"].holds is holds
+
+
+@pytest.mark.parametrize(("names", "passed"), [(("7", "7.0"), False), (("7", "70"), True)])
+def test_a_number_in_two_spellings_is_one_rater(names, passed):
+    frame = independent(100, {**dict.fromkeys(names, 0.1), "8": 0.1})
+    assert findings(frame)["rater_names_differ"].passed is passed
+
+
 def test_i5_identifiers_in_two_normal_forms_are_named():
     frame = latent(100, "abc", 0.1)
     twins = frame[frame["item"] == "i00000"]
