@@ -552,7 +552,7 @@ class RoundRun:
             "annotations", result, checks.of_loaded(result.check_results, loaded)
         )
 
-    def _judge(self) -> Iterator[Result]:
+    def _judge(self) -> Iterator[Result | dg.AssetCheckResult]:
         """If the round is held, the run ends, and its first line says why.
 
         Each check that was loaded is answered, and no other: the policy may have other rules now.
@@ -583,6 +583,9 @@ class RoundRun:
         tag(self.context, HELD, reasons, **NOT_AGAIN)
         # What is logged before a step fails is lost, unless the step yields something after it.
         yield self._with_answers("acceptability", result, answers)
+        if not withdrawn and checks.IN_FORCE in self._loaded_checks("training_data"):
+            answer = checks.not_released("training_data", f"held: {printable(reasons)}")
+            yield answer._replace(asset_key=self.host.key("training_data"))
         raise failure(f"held: round {self.round_name}: {reasons}", "held", self._to_decision)
 
     def _release(self) -> Iterator[Result | dg.AssetCheckResult]:

@@ -18,7 +18,7 @@ from agreement_pipeline.orchestration.compat import (
     is_cron_schedule,
     post_processing_of,
 )
-from agreement_pipeline.orchestration.host import ASSETS, Host, Translate
+from agreement_pipeline.orchestration.host import ASSETS, COMPONENT_TAGS, Host, Translate
 from agreement_pipeline.orchestration.releases import ReleaseIOManagerDefinition
 from agreement_pipeline.orchestration.sensors import (
     build_adjudicated_sensor,
@@ -54,12 +54,13 @@ def descriptions(described: type) -> dict[str, str]:
     return {name: " ".join(text.split()) for names, text in entries for name in names.split(", ")}
 
 
-YAML = """# Every key: agreement-pipeline guide project, or the page of this component in `dg docs`.
+YAML = """# Every key: agreement-pipeline guide project, or dg utils inspect-component {type}
 type: {type}
 
 attributes:
   project: {project}
   inbox: {inbox}  # a folder with one file a round; drop a file, and it is judged
+  # rounds_from: {{asset: staging/annotations}}  # or, in place of inbox, an asset of yours
   scale:
     level: nominal  # or ordinal, interval, ratio
     categories: {categories}  # every label that raters can choose
@@ -152,6 +153,10 @@ POST_PROCESSED = (
 )
 """What `post_processing` may change. The rest says what an asset is made of, and how it is run."""
 
+OF_TRANSLATION = (
+    "Another key, key_prefix, group_name, description, metadata, tags or owners for the assets. "
+    "{{ spec }} is the asset, {{ project }} the project's name."
+)
 TRANSLATION = TranslationFnResolver[ProjectSettings](lambda project: {"project": project.project})
 
 
@@ -162,12 +167,6 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     A round is a batch of items that raters have labelled. A file in the inbox is a round. A sensor
     starts a run for each. The run measures how far raters agree. It judges the intervals by the
     policy. Training data exist only for rounds that the policy admits.
-
-    Attributes
-    ----------
-    translation
-        Another key, key_prefix, group_name, description, metadata, tags or owners for the assets.
-        {{ spec }} is the asset, {{ project }} the project's name.
     """
 
     scale: Annotated[Scale, MAPPING]
@@ -199,9 +198,13 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     translation: Annotated[TranslationFn[ProjectSettings] | None, TRANSLATION] = None
 
     @classmethod
+    def get_spec(cls) -> dg.ComponentTypeSpec:
+        return dg.ComponentTypeSpec(tags=list(COMPONENT_TAGS))
+
+    @classmethod
     def model(cls) -> type[BaseModel]:
         model = super().model()
-        description_by_name = {**descriptions(ProjectSettings), **descriptions(AnnotationProject)}
+        description_by_name = {**descriptions(ProjectSettings), "translation": OF_TRANSLATION}
         for name, field in model.model_fields.items():
             field.description = description_by_name.get(name)
         model.model_rebuild(force=True)

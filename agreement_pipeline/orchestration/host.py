@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import dagster as dg
@@ -13,6 +14,8 @@ from agreement_pipeline.orchestration.metadata import link
 from agreement_pipeline.projects import Project, page_of
 from agreement_pipeline.version import __version__
 
+COMPONENT_TAGS = ("annotation", "data-quality")
+"""By which people find the components of this package among others."""
 Translate = Callable[[dg.AssetSpec], dg.AssetSpec]
 TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
 
@@ -90,8 +93,9 @@ class Host:
                 f"{', '.join(changed_attributes)}; expected only "
                 f"{', '.join(TRANSLATED)}. Leave the others out."
             )
-        loaded_by = {"dagster/io_manager_key": self.io_manager_key} if asset.is_loaded else {}
-        completed = translated.merge_attributes(metadata={PROJECT: self.project.name, **loaded_by})
+        of_release = {"dagster/io_manager_key": self.io_manager_key, "dagster/uri": self._uri}
+        metadata = {PROJECT: self.project.name, **(of_release if asset.is_loaded else {})}
+        completed = translated.merge_attributes(metadata=metadata)
         is_delivered_whole = (
             name == "delivered_table" and self.project.settings.automation == "eager"
         )
@@ -106,6 +110,12 @@ class Host:
         if name == "delivered_table" and self.project.source is not None:
             return {self.project.source.ending.removeprefix(".")}
         return {ASSETS[name].kind}
+
+    @cached_property
+    def _uri(self) -> str:
+        """Where the releases are. Nobody trains on one without verifying it."""
+        folder = self.project.store.root / "releases"
+        return folder.absolute().as_uri() if isinstance(folder, Path) else str(folder)
 
     @cached_property
     def _code_version(self) -> str:

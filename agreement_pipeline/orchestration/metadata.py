@@ -284,14 +284,13 @@ def row_count(count: int, *, by_round: bool) -> dict[str, int]:
 
 
 def release_metadata(released: Release, *, by_round: bool) -> dict[str, Any]:
-    sample_rows, path = released.first_training_rows(20), released.path
+    sample_rows = released.first_training_rows(20)
     return {
-        "path": dg.MetadataValue.path(str(path)),
-        "dagster/uri": path.absolute().as_uri() if isinstance(path, Path) else str(path),
+        "path": dg.MetadataValue.path(str(released.path)),
         "rounds": ", ".join(released.rounds),
         **row_count(len(released.labels.resolved), by_round=by_round),
         "tentative": released.tentative,
-        "trains": released.trains.label if released.trains else "",
+        **({"trains": released.trains.label} if released.trains else {}),
         "what_trains": dg.MetadataValue.md("\n\n".join(released.what_trains)),
         **first_rows(sample_rows, released.train_schema),
     }

@@ -1,7 +1,7 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import dagster as dg
 
@@ -13,6 +13,7 @@ from agreement_pipeline.orchestration.compat import (
     definitions_around,
     definitions_of_location,
 )
+from agreement_pipeline.orchestration.host import COMPONENT_TAGS
 from agreement_pipeline.orchestration.metadata import project_lines_metadata, rendered
 from agreement_pipeline.orchestration.releases import hosts_in
 from agreement_pipeline.orchestration.sensors import declare_sensor, shown_state
@@ -33,13 +34,26 @@ DESCRIPTION = (
 class AllProjects(dg.Component, dg.Resolvable):
     """All annotation projects of a code location on one page.
 
-    Its asset says of each project which rounds are held, waiting or overdue. A sensor makes it
-    again when that changes, unless it is `automation: stopped`. Two code locations of one instance
-    give their pages two names.
+    Its asset says of each project which rounds are held, waiting or overdue.
     """
 
-    automation: Literal["sensor", "stopped"] = "sensor"
-    name: str = "all_projects"
+    automation: Annotated[
+        Literal["sensor", "stopped"],
+        dg.Resolver.default(
+            description="sensor: the page is made again when something changes. stopped: only when "
+            "somebody asks for it."
+        ),
+    ] = "sensor"
+    name: Annotated[
+        str,
+        dg.Resolver.default(
+            description="The key of its asset. Two code locations of one instance have two names."
+        ),
+    ] = "all_projects"
+
+    @classmethod
+    def get_spec(cls) -> dg.ComponentTypeSpec:
+        return dg.ComponentTypeSpec(tags=list(COMPONENT_TAGS))
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         return overview_definitions(self.automation, self.name)

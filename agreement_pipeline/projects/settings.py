@@ -177,8 +177,10 @@ class ProjectSettings(BaseModel):
         exploratory, classifier-standard or silver-standard.
     description
         What is labelled, and by whom. It stands above the rounds of the project.
-    columns, layout
-        The tables' column names, and long (a row a rating) or wide (a column a rater).
+    columns
+        What the export calls its columns, such as `item: post_id`.
+    layout
+        long: a row for each rating. wide: a row for each item, and a column for each rater.
     classifiers
         Raters that are models. A round in which one of them rated nothing is refused.
     optional_classifiers
@@ -196,8 +198,10 @@ class ProjectSettings(BaseModel):
         week, month, quarter or year, in UTC). An item is in the round of its first time.
     exclude_raters
         Raters whose rows do not count.
-    replicate_of, replicates_share
-        The field that names the item which an item repeats. Or the field that both share.
+    replicate_of
+        The field that names the item which an item repeats.
+    replicates_share
+        The field that an item and those that repeat it share, such as the text.
     duplicates
         first or last: which row counts where several have one item and one rater. If omitted, the
         same label twice counts once, and different ones are refused.
@@ -270,9 +274,11 @@ class ProjectSettings(BaseModel):
         Where that folder is served. Assets then link to the pages.
     images
         A folder with the images that raters marked. Pages show small pictures of some.
-    populations, draw
-        A folder with tables that a classifier labelled, and how many items of each are drawn for
-        the panel. Their tasks are written into its folder tasks.
+    populations
+        A folder with tables that a classifier labelled. The tasks for the panel are written into
+        its folder tasks.
+    draw
+        How many items of each population are drawn for the panel.
     alerts_url_from
         The environment variable that holds the URL of a webhook. It gets a message when a round is
         held or broken, or is overdue. No messages if omitted.

@@ -144,14 +144,18 @@ def host(tmp_path_factory):
         "scaffold defs agreement_pipeline.AllProjects all",
         "list components",
         "check defs",
+        "utils inspect-component agreement_pipeline.AnnotationProject",
     )
     return made
 
 
 def test_the_component_is_listed_and_what_is_scaffolded_loads(host):
-    _, _, listed, checked, _ = host.scaffolded.split("ended with 0\n")
+    _, _, listed, checked, inspected, _ = host.scaffolded.split("ended with 0\n")
     assert "agreement_pipeline.AnnotationProject" in listed
     assert "All definitions loaded successfully" in checked
+    first_line, *_ = (host.root / "src/host/defs/toxicity/defs.yaml").read_text().splitlines()
+    assert first_line.endswith("dg utils inspect-component agreement_pipeline.AnnotationProject")
+    assert "long: a row for each rating. wide: a row for each item" in inspected
 
 
 def test_the_package_of_these_tests_is_the_one_in_the_wheel(host):
@@ -184,6 +188,7 @@ def test_a_trainer_in_ten_lines_is_let_through_and_held_beside_several_projects_
     for name in ("toxicity/training_data", "toxicity_history_changed", "all_projects"):
         assert f'"{name}"' in listed
     assert '"quality/training_data"' in listed
+    assert "Which rounds may be trained on, and what do the others need?" in listed
     assert '"labels"' in listed
     assert "trained on 120 rows" in host.logged("w1")
     assert "trained on" not in host.logged("w2")

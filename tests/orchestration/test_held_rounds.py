@@ -144,6 +144,14 @@ def in_force(line) -> list[tuple[bool, str]]:
     return [(each.passed, each.description) for each in evaluated if each]
 
 
+def test_held_round_answers_the_check_of_its_training_data_with_its_reason(line):
+    line.deliver("w1", BAD)
+    line.run("w1")
+    passed, said = in_force(line)[0]
+    assert not passed
+    assert said.startswith("held: krippendorff_alpha 0.")
+
+
 def test_a_withdrawn_release_is_shown_as_withdrawn_on_the_training_data_each_time(line):
     for _ in range(2):
         line.deliver("w1", GOOD)

@@ -5,9 +5,11 @@ import re
 import dagster as dg
 import pytest
 import yaml
+from dagster.components.core.snapshot import get_package_entry_snap
 from dagster.components.testing import create_defs_folder_sandbox
+from dagster_shared.serdes.objects.package_entry import EnvRegistryKey
 
-from agreement_pipeline import AnnotationProject, release_of, rounds_of
+from agreement_pipeline import AllProjects, AnnotationProject, release_of, rounds_of
 from agreement_pipeline.errors import PolicyError, ProjectError
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.policy import BUNDLED, load_policy
@@ -175,9 +177,18 @@ def test_a_component_says_its_translation_in_yaml(tmp_path):
     }
 
 
-def test_every_field_of_the_component_is_described():
-    properties = AnnotationProject.model().model_json_schema()["properties"]
-    assert [name for name, field in properties.items() if not field.get("description")] == []
+@pytest.mark.parametrize("component", [AnnotationProject, AllProjects])
+def test_component_and_its_fields_are_described_for_the_docs_of_dg(component):
+    properties = component.model().model_json_schema()["properties"]
+    texts = [field.get("description") for field in properties.values()]
+    assert all(texts)
+    assert len({*texts}) == len(texts)
+    snapshot = get_package_entry_snap(
+        EnvRegistryKey("agreement_pipeline", component.__name__), component
+    )
+    assert snapshot.summary.endswith(".")
+    assert "----" not in snapshot.description
+    assert snapshot.tags == ["annotation", "data-quality"]
 
 
 def trainer(trained: list[Release], **more: object) -> dg.AssetsDefinition:
