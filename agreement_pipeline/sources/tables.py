@@ -65,6 +65,10 @@ def _batches_of(table: Any, name: str) -> pa.RecordBatchReader:
         polars = sys.modules.get("polars")
         if polars is not None and isinstance(table, polars.LazyFrame):
             table = table.collect()
+        if polars is not None and isinstance(table, polars.DataFrame):
+            # Arrow writes no categories whose texts are views, as those of Polars are.
+            categorical = polars.col(polars.Categorical, polars.Enum)
+            table = table.with_columns(categorical.cast(polars.String))
         if hasattr(table, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(table)
     except (pa.ArrowException, TypeError, ValueError) as error:

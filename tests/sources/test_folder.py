@@ -4,6 +4,7 @@ import os
 import time
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -89,6 +90,16 @@ def test_index_of_a_frame_is_a_column_if_it_has_a_name(tmp_path):
         path = tmp_path / "table.parquet"
         write_table(indexed, path, "asset a")
         assert parquet.read_schema(path).names == names
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["no", "yes"]), pl.String])
+def test_categories_of_polars_are_texts(tmp_path, kind):
+    frame = pl.DataFrame({"item": ["i1", "i2", "i3"], "label": ["yes", "no", None]})
+    texts, cast = tmp_path / "texts.parquet", tmp_path / "cast.parquet"
+    write_table(frame, texts, "asset a")
+    write_table(frame.with_columns(pl.col("label").cast(kind)).lazy(), cast, "asset a")
+    assert cast.read_bytes() == texts.read_bytes()
+    assert parquet.read_table(cast)["label"].to_pylist() == ["yes", "no", None]
 
 
 def test_column_that_arrow_cannot_write_names_the_source(tmp_path):
