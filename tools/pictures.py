@@ -49,14 +49,14 @@ OF_UI = {
 }
 """What each picture of the UI shows: an address, and how far down the page is moved."""
 OF_REPORT = {
-    "report-project": ("project", "header", "#agreement-over-rounds figure", "", 1600),
+    "report-project": ("project", "header", "#rounds", "", 1600),
     "report-first": ("round", "header", ".top", "", 1400),
 }
 """For each picture of the report: its page, the first and the last part of the page that are shown,
 what is opened before, and the greatest height."""
 REPORT_WIDTH, MARGIN = 1000, 14
 PARTS_SHOWN = {
-    "report-project": ("Rounds", "Agreement over rounds"),
+    "report-project": ("Rounds",),
     "ui-history": ("Rounds",),
     "report-first": (),
     "ui-held-round": ("Rules",),

@@ -161,6 +161,7 @@ def rounds(judged_project: JudgedProject) -> Answer:
         return Answer(("The store has no round.",))
     records = decisions(judged_project.rounds).to_dict("records")
     line_by_round = {line.round: line for line in round_lines(judged_project.rounds)}
+    has_one_policy = len({row["policy"] for row in records}) == 1  # that of the section Method
     rows: list[Row] = []
     for row in records[:MOST_ROWS]:
         line = line_by_round[row["round"]]
@@ -173,7 +174,7 @@ def rounds(judged_project: JudgedProject) -> Answer:
                 line.step if is_of_line and line.step != row["why"] else "",
                 row["why"],
                 row["release"],
-                row["policy"],
+                "" if has_one_policy else row["policy"],
             ]
         )
     columns = {
