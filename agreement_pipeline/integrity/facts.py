@@ -418,10 +418,7 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
     usual_number = int(np.bincount(n_raters).argmax()) if len(n_raters) else 0
     if len(n_raters) < MIN_ITEMS or (n_raters == usual_number).mean() < MIN_USUAL_SHARE:
         return Fact(None, "no number of raters is usual, so nothing was checked")
-    words = (
-        f"items have fewer raters than {usual_number}, as most items have; ratings that were "
-        "deleted without such a gap cannot be seen"
-    )
+    words = f"items have fewer raters than {usual_number}, as most items have"
     return share_of(int((n_raters < usual_number).sum()), len(n_raters), words)
 
 

@@ -299,19 +299,6 @@ def test_s7_dissent_that_was_deleted_is_named():
     assert "77 of 300 items have fewer raters than 3" in found.description
 
 
-def test_a_round_without_gaps_does_not_pass_for_complete():
-    """Where one of three ratings of each item was deleted, no gap is left."""
-    frame = latent(300, "abc", 0.1)
-    number, rater = frame["item"].str[1:].astype(int), frame["rater"].map("abc".index)
-    found = findings(frame[(number + rater) % 3 > 0])
-    assert found["raters_complete"].passed
-    assert (
-        "0 of 300 items have fewer raters than 2, as most items have; ratings that were deleted "
-        "without such a gap cannot be seen"
-    ) in found["raters_complete"].description
-    assert "nothing was checked" in found["ratings_missing_at_random"].description
-
-
 @pytest.mark.parametrize(("n_items", "n_fewer"), [(300, 15), (300, 91), (29, 8), (40, 0)])
 def test_few_missing_ratings_or_no_usual_number_of_raters_are_not_named(n_items, n_fewer):
     frame = latent(n_items, "abc", 0.1)
