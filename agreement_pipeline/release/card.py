@@ -105,6 +105,11 @@ CONFIGS = {
     "annotations": ("train", "annotations/train-*.parquet"),
     "unresolved": ("unresolved", "unresolved/unresolved-*.parquet"),
 }
+MANNER_TO_FORM_3 = {
+    "The limits assume one look.": "The limits hold for one look.",
+    "Each verdict by itself has": "Each verdict has its own",
+}
+"""How a card up to form 3 says what `describe_manner` says."""
 CONFIGS_TO_FORM_3 = CONFIGS | {"unresolved": ("unresolved", "data/unresolved-*.parquet")}
 
 
@@ -166,6 +171,9 @@ def card(
     if columns:
         features = [_feature(column) for column in columns]
         front_matter["dataset_info"] = [{"config_name": "default", "features": features}]
+    manner = describe_manner(policy, 1 if are_first_versions else None)
+    for words, earlier_words in MANNER_TO_FORM_3.items() if form <= 3 else ():
+        manner = manner.replace(words, earlier_words)
     template = _templates().get_template("card.md.jinja" if form > 3 else "card_to_form_3.md.jinja")
     return template.render(
         project=project,
@@ -177,7 +185,7 @@ def card(
         report=report,
         rows=report["rows"],
         policy=policy,
-        manner=describe_manner(policy, 1 if are_first_versions else None),
+        manner=manner,
         contract=contract,
         scale=scale,
         origins=origins,
