@@ -2,23 +2,22 @@
 
 import json
 import os
-import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any
 
 import dagster as dg
 
-from agreement_pipeline.errors import AgreementError, ProjectError, StoreError, in_a_sentence
+from agreement_pipeline.errors import AgreementError, ProjectError, in_a_sentence
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metrics import record_notices
 from agreement_pipeline.orchestration.runs import REASON_TAG, unreleased_tag
 from agreement_pipeline.orchestration.sensors import (
+    BoundedLook,
     declare_sensor,
     find_unjudged,
     read_cursor,
@@ -39,7 +38,7 @@ SECONDS = 10
 OUTAGE_SECONDS = 45.0
 """What is over at the next tick is not told."""
 LOOK_SECONDS = 25.0
-"""Dagster ends a tick after 60 seconds, and a bucket that hangs would take them all."""
+"""A tick must end in time to tell that nothing answers."""
 HEARTBEAT_SECONDS = 300.0
 DOWN: NoticeKind = "down"
 UP_AGAIN: NoticeKind = "up again"
@@ -156,35 +155,6 @@ class AlertCursor:
         return wait
 
 
-class BoundedLook:
-    """Looks at the rounds in a thread of its own, one at a time: what hangs would keep a tick from
-    telling that it hangs.
-    """
-
-    def __init__(self) -> None:
-        self._outcome: Future[list[Notice]] | None = None
-
-    def take(self, look: Callable[[], list[Notice]]) -> list[Notice]:
-        outcome = self._outcome
-        if outcome is None or outcome.done():
-            outcome = self._outcome = Future()
-            threading.Thread(target=_settle, args=(outcome, look), daemon=True).start()
-        if wait([outcome], LOOK_SECONDS).not_done:
-            raise StoreError(
-                f"found no answer within {LOOK_SECONDS:g} s from the store or the inbox; expected "
-                "one. Check that their server is up and can be reached from the code server.",
-                may_pass=True,
-            )
-        return outcome.result()
-
-
-def _settle(outcome: Future[list[Notice]], look: Callable[[], list[Notice]]) -> None:
-    try:
-        outcome.set_result(look())
-    except BaseException as error:
-        outcome.set_exception(error)
-
-
 def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
     """A tick sends one message at most and keeps its cursor. So a daemon that starts again repeats
     none that an earlier tick sent.
@@ -193,7 +163,7 @@ def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
     variable = project.settings.alerts_url_from
     if variable is None and project.settings.heartbeat_url_from is None:
         return []
-    bounded_look = BoundedLook()
+    bounded_look = BoundedLook[list[Notice]](LOOK_SECONDS)
 
     @declare_sensor(
         f"{project.name}_alerts",
@@ -219,7 +189,7 @@ def _tick(
     host: Host,
     variable: str | None,
     cursor: AlertCursor,
-    bounded_look: BoundedLook,
+    bounded_look: BoundedLook[list[Notice]],
 ) -> str:
     now_seconds, project = time.time(), host.project
     waiting = _find_untold(context, host, cursor, bounded_look, now_seconds)
@@ -247,7 +217,7 @@ def _find_untold(
     context: dg.SensorEvaluationContext,
     host: Host,
     cursor: AlertCursor,
-    bounded_look: BoundedLook,
+    bounded_look: BoundedLook[list[Notice]],
     now_seconds: float,
 ) -> list[Notice]:
     """A store that cannot be read is news as well, so no error ends the tick."""

@@ -6,15 +6,17 @@ such as a store that cannot be read, fails its tick: a skipped one looks like a 
 """
 
 import json
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import dagster as dg
 
-from agreement_pipeline.errors import AgreementError, ProjectError
+from agreement_pipeline.errors import AgreementError, ProjectError, StoreError
 from agreement_pipeline.evidence import admitted_rounds
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.orchestration.compat import (
@@ -47,7 +49,45 @@ SETTLING_SECONDS = 25.0
 MAX_WAIT_FOR_RUNS_SECONDS = 600.0
 """A run that hangs does not keep other rounds from being released for longer."""
 RELEASED_TOGETHER = "all admitted rounds are released together"
+TICK_SECONDS = 45.0
+"""Dagster ends a tick after 60 seconds, without a word about what did not answer."""
 NO_TAGS: Mapping[str, str] = MappingProxyType({})
+
+
+Outcome = TypeVar("Outcome")
+Tick = Callable[[dg.SensorEvaluationContext], dg.SensorResult | dg.SkipReason]
+
+
+class BoundedLook(Generic[Outcome]):
+    """Looks at a store in a thread of its own, one at a time.
+
+    A bucket can take a request and never answer. Its look is then let go on alone, and what it
+    finds is dropped, so that neither a tick nor a worker of the daemon waits for it.
+    """
+
+    def __init__(self, max_seconds: float) -> None:
+        self._max_seconds = max_seconds
+        self._pending: Future[Outcome] = Future()
+        self._pending.cancel()
+
+    def take(self, look: Callable[[], Outcome]) -> Outcome:
+        if self._pending.done():
+            self._pending = Future()
+            threading.Thread(target=_settle, args=(self._pending, look), daemon=True).start()
+            if not wait([self._pending], self._max_seconds).not_done:
+                return self._pending.result()
+        raise StoreError(
+            f"found no answer within {self._max_seconds:g} s from the store or the inbox; expected "
+            "one. Check that their server is up and can be reached from the code server.",
+            may_pass=True,
+        )
+
+
+def _settle(outcome: "Future[Outcome]", look: Callable[[], Outcome]) -> None:
+    try:
+        outcome.set_result(look())
+    except BaseException as error:
+        outcome.set_exception(error)
 
 
 def declare_sensor(
@@ -57,16 +97,25 @@ def declare_sensor(
     interval_seconds: int,
     job: AssetJob | None = None,
     is_stopped: bool = False,
-) -> Callable[..., dg.SensorDefinition]:
+) -> Callable[[Tick], dg.SensorDefinition]:
     """One that is stopped can be started in the UI."""
-    status = dg.DefaultSensorStatus
-    return dg.sensor(
-        name=name,
-        job=job,
-        minimum_interval_seconds=interval_seconds,
-        default_status=status.STOPPED if is_stopped else status.RUNNING,
-        description=description,
-    )
+    status, bounded_look = dg.DefaultSensorStatus, BoundedLook[Any](TICK_SECONDS)
+
+    def declare(tick: Tick) -> dg.SensorDefinition:
+        @dg.sensor(
+            name=name,
+            job=job,
+            minimum_interval_seconds=interval_seconds,
+            default_status=status.STOPPED if is_stopped else status.RUNNING,
+            description=description,
+        )
+        def sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+            outcome: dg.SensorResult | dg.SkipReason = bounded_look.take(lambda: tick(context))
+            return outcome
+
+        return sensor
+
+    return declare
 
 
 def read_cursor(cursor: str | None) -> dict[str, Any]:
