@@ -287,7 +287,8 @@ class Deployment:
         """Let the bucket refuse every key, as it does if a key has expired, or take them again."""
         free_requests = b"0" if refused else b"inf"
         url = f"{self.env['AWS_ENDPOINT_URL']}/moto-api/reset-auth"
-        request = urllib.request.Request(url, free_requests, method="POST")
+        kind = {"Content-Type": "text/plain"}
+        request = urllib.request.Request(url, free_requests, kind, method="POST")
         with urllib.request.urlopen(request, timeout=30) as answer:
             assert answer.status == 200
 
