@@ -122,7 +122,7 @@ def say_table(rows: Sequence[Mapping[Any, object]], wrapped: str | None = None) 
     from agreement_pipeline.report import align_table
 
     header = list(rows[0]) if rows else []
-    say(align_table(header, (row.values() for row in rows), wrapped, terminal_width()))
+    say(align_table(header, (row.values() for row in rows), wrapped or (), terminal_width()))
 
 
 def as_json(data: object) -> str:

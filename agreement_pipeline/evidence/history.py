@@ -338,7 +338,7 @@ def _short_numbers(
     if value is None:
         return f"{title} not measured"
     cutoffs = [] if needs is None else [needs]
-    measured = f"{title}\N{NO-BREAK SPACE}{short_number(value, cutoffs)}"
+    measured = f"{title} {short_number(value, cutoffs)}"
     if needs is None:
         return measured
     if low is not None and low >= needs:

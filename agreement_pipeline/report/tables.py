@@ -2,7 +2,8 @@
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import zip_longest
 from textwrap import wrap
 
 from agreement_pipeline.evidence import cut
@@ -30,22 +31,24 @@ def printable(text: str) -> str:
 def align_table(
     header: Sequence[str],
     rows: Iterable[Iterable[object]],
-    wrapped: str | None = None,
+    wrapped: str | Collection[str] = (),
     width: int | None = None,
 ) -> str:
-    """The `wrapped` column goes on in the next line, after `REASON_WIDTH` characters at most. In a
+    """The `wrapped` columns go on in the next line, after `REASON_WIDTH` characters at most. In a
     terminal the widest columns give way, and text that is cut ends in `…`.
     """
     texts = [[printable(str(cell)) for cell in row] for row in rows]
-    column = header.index(wrapped) if wrapped in header else None
+    wrapped_names = {wrapped} if isinstance(wrapped, str) else {*wrapped}
+    columns = [place for place, name in enumerate(header) if name in wrapped_names]
     column_widths = [max(map(len, cells)) for cells in zip(header, *texts, strict=True)]
-    if column is not None and width is None:
-        column_widths[column] = REASON_WIDTH
-    elif column is not None and width is not None:
-        _shrink_columns(column_widths, [column], width, MIN_WRAPPED_WIDTH)
-    if width is not None:
+    if width is None:
+        for column in columns:
+            column_widths[column] = REASON_WIDTH
+    else:
+        if columns:
+            _shrink_columns(column_widths, columns, width, MIN_WRAPPED_WIDTH)
         _shrink_columns(column_widths, range(len(column_widths)), width, MIN_COLUMN_WIDTH)
-    lines = [line for row in texts for line in _wrap_row(row, column, column_widths)]
+    lines = [line for row in texts for line in _wrap_row(row, columns, column_widths)]
     widths = [max(map(len, cells)) for cells in zip(header, *lines, strict=True)]
     rule = ["-" * column_width for column_width in widths]
     return "\n".join(
@@ -63,15 +66,13 @@ def _shrink_columns(widths: list[int], columns: Sequence[int], width: int, narro
 
 
 def _wrap_row(
-    row: Sequence[str], wrapped: int | None, column_widths: Sequence[int]
+    row: Sequence[str], wrapped: Collection[int], column_widths: Sequence[int]
 ) -> list[list[str]]:
-    cells = [cut(cell, limit) for cell, limit in zip(row, column_widths, strict=True)]
-    if wrapped is None:
-        return [cells]
-    first_part, *other_parts = wrap(row[wrapped], column_widths[wrapped]) or [""]
-    cells[wrapped] = first_part
-    empty = [""] * len(row)
-    return [cells, *([*empty[:wrapped], part, *empty[wrapped + 1 :]] for part in other_parts)]
+    parts_by_column = [
+        wrap(cell, limit) or [""] if column in wrapped else [cut(cell, limit)]
+        for column, (cell, limit) in enumerate(zip(row, column_widths, strict=True))
+    ]
+    return [list(line) for line in zip_longest(*parts_by_column, fillvalue="")]
 
 
 def markdown_text(text: str) -> str:

@@ -20,7 +20,7 @@ from agreement_pipeline.report.tables import align_table, markdown_text, printab
 LINE_WIDTH = 100
 AXIS_WIDTH = 40
 MAX_LABEL_LENGTH = 48
-MIN_WRAPPED_LENGTH = 30
+MIN_WRAPPED_LENGTH = 20
 """Columns with longer texts may be wrapped."""
 SIGNS: dict[Tone, str] = {"plain": "o", "good": "o", "partly": "+", "bad": "x", "unknown": "?"}
 TENTATIVE_SIGN = ":"
@@ -78,8 +78,11 @@ def _blocks(answer: Answer, width: int | None) -> Iterator[str]:
             yield draw_ascii(figure)
     for table in answer.tables:
         longest = [max(map(len, column)) for column in zip(*table.texts, strict=True)]
-        wide = max(longest, default=0)
-        wrapped = table.columns[longest.index(wide)] if wide > MIN_WRAPPED_LENGTH else None
+        wrapped = [
+            name
+            for name, length in zip(table.columns, longest, strict=True)
+            if length > MIN_WRAPPED_LENGTH
+        ]
         text = align_table(table.columns, table.texts, wrapped, width)
         left_out = f"\n{table.left_out}" if table.left_out else ""
         yield f"{printable(table.caption)}\n\n{text}{left_out}"

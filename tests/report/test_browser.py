@@ -347,7 +347,7 @@ def test_the_index_says_of_each_round_what_it_reached_and_what_helps(others):
     rows = others("project").locator("#rounds tbody tr").all()
     assert len(rows) == 5
     for row in rows:
-        assert "α\N{NO-BREAK SPACE}." in row.locator("td[data-head=agreement]").inner_text()
+        assert "α ." in row.locator("td[data-head=agreement]").inner_text()
         assert row.locator("td[data-head=agreement] svg").count() == 1
         assert row.locator("td[data-head='what helps']").inner_text()
 

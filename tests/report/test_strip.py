@@ -8,11 +8,19 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from agreement_pipeline.evidence import RoundLine, Tone, decisions, round_lines, trend
+from agreement_pipeline.evidence import (
+    ProjectState,
+    RoundLine,
+    Tone,
+    decisions,
+    page_of_projects,
+    round_lines,
+    trend,
+)
 from agreement_pipeline.evidence.history import COLUMNS, NUMBERS
 from agreement_pipeline.evidence.rounds import course_figure
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.report import strip_data_url
+from agreement_pipeline.report import as_text, strip_data_url
 from agreement_pipeline.report.drawing import STRIP_SIGNS, STRIP_WIDTH
 
 RULE = Rule("krippendorff_alpha", reliable=0.8, tentative=0.667)
@@ -59,7 +67,7 @@ def rounds_of(*rows, half=0.05, **other):
 )
 def test_a_round_says_its_number_and_the_cut_off_that_it_needs(decision, value, half, numbers):
     [line] = round_lines(rounds_of(("w1", decision, value), half=half))
-    assert line.numbers.replace("\N{NO-BREAK SPACE}", " ") == numbers
+    assert line.numbers == numbers
 
 
 def test_the_last_round_comes_first_and_a_withdrawn_release_and_a_version_are_told():
@@ -168,3 +176,20 @@ def test_the_decisions_name_what_holds_a_round_and_the_last_round_comes_first():
         ["w2", "held", "Krippendorff's α 0.500 (0.450 … 0.550) is unreliable", "none", "p 1"],
         ["w1", "admitted", "Krippendorff's α 0.950 (0.900 … 1.000) is reliable", "none", "p 1"],
     ]
+
+
+def test_a_terminal_wraps_what_helps_and_cuts_no_number():
+    table = rounds_of(("w1", "held", 0.831), half=0.051)
+    state = ProjectState(
+        "reviews",
+        ["w1"],
+        last="w1: held",
+        why=f"w1: {'a long reason ' * 9}",
+        lines=round_lines(table),
+    )
+    text = as_text(page_of_projects([state]), 100)
+    assert "\\x" not in text
+    assert max(map(len, text.splitlines())) <= 100
+    said = " ".join(text.split())
+    for word in (".831,", ".780,", ".800", "guideline,", "categories;", "help."):
+        assert word in said
