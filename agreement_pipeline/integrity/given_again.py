@@ -178,12 +178,21 @@ def _read_changes(ratings: Ratings) -> _LabelChanges | None:
     )
 
 
-def changes_since(ratings: Ratings, earlier_deliveries: Iterable[Ratings]) -> Changes | None:
+def changes_since(
+    ratings: Ratings,
+    earlier_deliveries: Iterable[Ratings],
+    *,
+    leaves_out_unchanged: bool = False,
+) -> Changes | None:
     """What the same raters said otherwise of the same items when these were first delivered.
 
-    The earlier deliveries are of the round, in order. Vectors are not compared.
+    The earlier deliveries are of one round, in order. Ratings of another round may leave out the
+    items without a new rating: these count as they were. Vectors are not compared.
     """
     labels, delivered_labels = _read_labels(ratings), _first_delivered(ratings, earlier_deliveries)
+    if leaves_out_unchanged:
+        unchanged = delivered_labels[~delivered_labels["item"].isin(labels["item"])]
+        labels = pd.concat([labels, unchanged])
     shared_labels = labels.merge(delivered_labels, on=KEYS, suffixes=("", "_then")).sort_values(
         "item", kind="stable"
     )

@@ -29,7 +29,7 @@ from agreement_pipeline.policy import (
     find_overlap_mistakes,
     select_round_waivers,
 )
-from agreement_pipeline.ratings import Adjudicated, Ratings, Trains
+from agreement_pipeline.ratings import FIRST_DELIVERED, Adjudicated, Ratings, Trains
 from agreement_pipeline.readers import DeliveredTable
 from agreement_pipeline.release.auditing import NO_AUDITOR, Audit, Auditor
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
@@ -47,6 +47,7 @@ from agreement_pipeline.store import (
     RoundVersion,
     Store,
     are_texts,
+    arrival_of,
     of_event,
     terms_name,
 )
@@ -324,7 +325,9 @@ def found_by_gate(
         )
         findings = [build_gate_finding("read_otherwise", words)]
     own_names = None if renamed else ratings
-    findings += _compare_with_earlier_versions(store, version, terms.policy, own_names)
+    findings += _compare_with_earlier_versions(
+        store, version, terms.policy, ratings, renamed=renamed
+    )
     findings += _check_remedies(store, version, terms, own_names)
     audit = terms.auditor.audit_round(store, version.round, ratings, terms.policy, terms.on)
     findings += audit.findings
@@ -370,32 +373,34 @@ def judge_delivered(
 
 
 def _compare_with_earlier_versions(
-    store: Store, version: RoundVersion, policy: Policy, ratings: Ratings | None
+    store: Store, version: RoundVersion, policy: Policy, ratings: Ratings, *, renamed: bool
 ) -> Iterator[Finding]:
     integrity = policy.integrity
-    earlier_ratings = list[Ratings]()
     earlier_versions = takewhile(
         lambda stored: stored.ratings_digest != version.ratings_digest,
         store.versions(version.round),
     )
-    for earlier_version in earlier_versions:
-        try:
-            earlier_ratings.append(store.ratings_of(earlier_version))
-        except StoreError as cause:
-            words = f"an earlier version was not compared: {in_a_sentence(cause)}"
-            yield build_gate_finding("earlier_not_compared", words, "warning")
-    if not earlier_ratings:
+    earlier_ratings, not_compared = _read_versions(store, earlier_versions)
+    yield from not_compared
+    returned_items = [*_versions_of_returned_items(store, version, ratings)]
+    if not earlier_ratings and not returned_items:
         return
-    if ratings is None:
+    if renamed:
         ratings = store.ratings_of(version)
     # against all earlier versions, and against the last one alone, if these differ
     bases = (earlier_ratings, earlier_ratings[-1:])[: len(earlier_ratings)]
-    all_changes = (changes_since(ratings, base) for base in bases)
+    all_changes = [changes_since(ratings, base) for base in bases]
+    for versions in returned_items:
+        base, not_compared = _read_versions(store, versions)
+        yield from not_compared
+        all_changes.append(changes_since(ratings, base, leaves_out_unchanged=True))
     aimed_changes = next(
         (changes for changes in all_changes if changes is not None and changes.aimed), None
     )
     if aimed_changes is not None and integrity.labels_given_again != "not_asked":
         yield build_given_again_finding(aimed_changes, integrity.labels_given_again)
+    if not earlier_ratings:
+        return
     dropped = dropped_since(ratings, earlier_ratings)
     if dropped is not None and dropped.aimed and integrity.disputed_items_dropped != "not_asked":
         words = (
@@ -413,6 +418,45 @@ def _compare_with_earlier_versions(
             "they are gone"
         )
         yield build_gate_finding("raters_gone", words, "warning")
+
+
+def _read_versions(
+    store: Store, versions: Iterable[RoundVersion]
+) -> tuple[list[Ratings], list[Finding]]:
+    """The ratings of these versions, and a warning for each that cannot be read."""
+    ratings, findings = list[Ratings](), list[Finding]()
+    for version in versions:
+        try:
+            ratings.append(store.ratings_of(version))
+        except StoreError as cause:
+            words = f"an earlier version was not compared: {in_a_sentence(cause)}"
+            findings.append(build_gate_finding("earlier_not_compared", words, "warning"))
+    return ratings, findings
+
+
+def _versions_of_returned_items(
+    store: Store, version: RoundVersion, ratings: Ratings
+) -> Iterator[list[RoundVersion]]:
+    """Of each earlier round of which items came back in a cumulative delivery, its versions before
+    this one, in order.
+
+    Only a cumulative delivery leaves out the items without a new rating, and says so. Elsewhere an
+    item that comes back may be rated anew on purpose.
+    """
+    origin = ratings.origin
+    if origin is None or not origin.items_before:
+        return
+    stored_rounds = {*store.rounds()} - {version.round}
+    names = {*ratings.strata.get(FIRST_DELIVERED, ())} - {origin.delivery}
+    if not names <= stored_rounds or FIRST_DELIVERED not in ratings.strata:
+        names |= {*origin.items_before}
+    arrival = arrival_of(store, version.round, version.ratings_digest)
+    for name in sorted(names & stored_rounds):
+        yield [
+            RoundVersion.from_entry(entry)
+            for entry in of_event("ingested", store.history(name))
+            if arrival is None or entry["number"] < arrival["number"]
+        ]
 
 
 def _check_remedies(

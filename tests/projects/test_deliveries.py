@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import statistics
 
 import pandas as pd
 import pytest
@@ -261,6 +262,35 @@ def test_earlier_is_what_came_earlier_and_not_what_is_called_so(project):
     assert deliver(own, "w2").ratings.n_items == 660
     with pytest.raises(RatingsError, match="600 items with the same labels as in round 'w2'"):
         own.delivered("w1")
+
+
+@pytest.mark.parametrize(
+    ("n_settled", "n_slips", "codes"),
+    [(60, 0, ("labels_given_again",)), (0, 9, ()), (0, 0, ())],
+)
+def test_a_held_week_that_raters_settled_does_not_return_in_the_next_export(
+    project, n_settled, n_slips, codes
+):
+    """In the tool its labels are edited, so the next export has them as if they were new."""
+    own = project("deliveries: cumulative")
+    later = week(700, 400, GOOD)
+    settled = {
+        at: dict.fromkeys(PEOPLE, statistics.mode(labels.values()))
+        for at, labels in [*BAD_WEEK.items()][:n_settled]
+    }
+    slips = {
+        at: dict.fromkeys(PEOPLE, statistics.mode(labels.values()))
+        for at, labels in [pair for pair in W1.items() if len({*pair[1].values()}) > 1][:n_slips]
+    }
+    weeks = {"w1": W1, "w2": W1 | BAD_WEEK, "w3": W1 | BAD_WEEK | settled | slips | later}
+    for name, items in weeks.items():
+        write_table(project.inbox / name, items)
+        judged = deliver(own, name)
+    assert judged.decision.codes == codes
+    assert judged.ratings.n_items > 400 if n_settled or n_slips else judged.ratings.n_items == 400
+    weeks = W1 | BAD_WEEK | settled | slips | later | week(2000, 400, GOOD)
+    write_table(project.inbox / "w4", weeks)
+    assert deliver(own, "w4").decision.admitted
 
 
 def test_a_correction_of_an_earlier_round_is_compared_with_what_came_before_it_alone(project):
