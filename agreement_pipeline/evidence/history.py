@@ -1,6 +1,6 @@
 """The rounds of a project as its store remembers them."""
 
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,7 @@ BUILT_IN = "default"
 NOT_JUDGED, NONE = "not judged", "none"
 DECISION_KEYS = ["round", "decision", "release", "policy"]
 MAX_STEP_LENGTH = 220
+MAX_LINES = 40
 Entry = Mapping[str, Any]
 
 
@@ -283,13 +284,16 @@ def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(decision_rows[::-1], columns=columns, dtype=object)
 
 
-def round_lines(rounds: pd.DataFrame) -> list[RoundLine]:
-    """A line for each round, the last round first.
+def round_lines(rounds: pd.DataFrame, also: Collection[str] = ()) -> list[RoundLine]:
+    """A line for each of the latest rounds, and for others that are named, the last round first.
 
     Of a round that was delivered again and is not judged, the line says so.
     """
+    names = {*rounds["round"].unique()[-MAX_LINES:], *also}
     line_by_round: dict[str, RoundLine] = {}
-    for _, rows in rounds.groupby(DECISION_KEYS, sort=False, dropna=False):
+    for _, rows in rounds[rounds["round"].isin(names)].groupby(
+        DECISION_KEYS, sort=False, dropna=False
+    ):
         line = _round_line(rows.to_dict("records"))
         line_by_round[line.round] = line
     return [*line_by_round.values()][::-1]

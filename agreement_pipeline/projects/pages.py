@@ -190,7 +190,7 @@ def _judge_state(project: Project, current_time: float, page: str, names: bool) 
         else "",
         why="; ".join([*reasons[:1], *(late.why if late else ())]),
         page=page,
-        lines=lines[:MAX_ROUNDS_READ],
+        lines=lines,
         trend=trend(rounds, project.policy),
     )
 
@@ -205,12 +205,11 @@ def _lines_and_reason(
         except EXPECTED as error:
             reason = f"held; its ratings cannot be read: {in_a_sentence(error)}"
             unread = RoundLine(held_round, "held", "bad", step=reason)
-            lines = round_lines(rounds)
+            lines = round_lines(rounds, [held_round])
             return [unread if line.round == held_round else line for line in lines], reason
         rounds = _rename_raters(rounds, held_round, pseudonyms)
-    decided = decisions(rounds)
-    reasons = decided[decided["round"] == held_round]["why"]
-    return round_lines(rounds), str(reasons.iloc[0])
+    decided = decisions(rounds[rounds["round"] == held_round])
+    return round_lines(rounds, [held_round]), str(decided["why"].iloc[0])
 
 
 def _pseudonyms(project: Project, ratings: Ratings) -> Mapping[str, str]:

@@ -193,3 +193,9 @@ def test_a_terminal_wraps_what_helps_and_cuts_no_number():
     said = " ".join(text.split())
     for word in (".831,", ".780,", ".800", "guideline,", "categories;", "help."):
         assert word in said
+
+
+def test_of_many_rounds_the_latest_have_a_line_and_one_that_is_named():
+    table = rounds_of(*((f"w{n:03}", "held", 0.5) for n in range(100)))
+    names = [line.round for line in round_lines(table, ["w007"])]
+    assert names == [*(f"w{n:03}" for n in range(99, 59, -1)), "w007"]
