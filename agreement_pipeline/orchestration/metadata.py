@@ -221,7 +221,7 @@ def project_lines_metadata(
 
 def _line(status: str, line: RoundLine, end: str, trend: Sequence[float] = ()) -> Any:
     """Markdown that is too long to stand in place loses the trend first, and then the picture."""
-    numbers = line.numbers.replace(" .", "\N{NO-BREAK SPACE}.")  # so that no line breaks there
+    numbers = line.numbers.replace(" .", "\N{NO-BREAK SPACE}.", 1)  # no line breaks there
     title = " · ".join(filter(None, [status, numbers]))
     for address in (strip_data_url(line, trend), strip_data_url(line), None):
         limits = interval(line.low, line.high)
