@@ -63,13 +63,13 @@ MISREAD = (
 """What data that somebody else wrote may raise."""
 
 
-def passes(error: BaseException) -> bool:
+def may_pass_later(error: BaseException) -> bool:
     """True if the same may succeed later: a disk, a network or the memory may be better then.
 
     The number of an `OSError` is the system's. A library that finds damaged bytes raises one
     without a number.
 
-    >>> passes(OSError(28, "No space left on device")), passes(RatingsError("found no label"))
+    >>> may_pass_later(OSError(28, "No space left")), may_pass_later(RatingsError("found no"))
     (True, False)
     """
     if isinstance(error, AgreementError):
@@ -78,10 +78,10 @@ def passes(error: BaseException) -> bool:
     return isinstance(error, OSError | MemoryError)
 
 
-def of_machine(error: BaseException) -> str:
+def machine_fault_sentence(error: BaseException) -> str:
     """What a disk, a network or the memory did not give, in a sentence.
 
-    >>> of_machine(MemoryError())
+    >>> machine_fault_sentence(MemoryError())
     'found too little memory; expected enough. Give more memory, or read a smaller table.'
     """
     if isinstance(error, MemoryError):
@@ -104,15 +104,15 @@ def of_machine(error: BaseException) -> str:
     )
 
 
-def in_a_sentence(error: BaseException) -> str:
-    return str(error) if isinstance(error, AgreementError) else of_machine(error)
+def error_in_a_sentence(error: BaseException) -> str:
+    return str(error) if isinstance(error, AgreementError) else machine_fault_sentence(error)
 
 
 CRASHED = 70
 """It is no verdict: not 0, which admits, and not 1, which holds."""
 
 
-def crashed(error: BaseException) -> int:
+def report_crash(error: BaseException) -> int:
     """Say in one line what nobody raised on purpose, and where; and return the exit status."""
     message = " ".join(str(error).split())
     printable_message = "".join(
@@ -178,7 +178,7 @@ class MissingExtraError(AgreementError, ImportError):
     code = "extra_missing"
 
     @classmethod
-    def of(cls, feature: str, library: str, extra: str) -> "MissingExtraError":
+    def for_feature(cls, feature: str, library: str, extra: str) -> "MissingExtraError":
         return cls(
             f"{feature}: found no {library}; expected it to be installed. "
             f"Install agreement-pipeline[{extra}]."

@@ -19,7 +19,7 @@ class LargeFile:
     Examples
     --------
     >>> whole = LargeFile(lambda path: path.write_bytes(b"abc"))
-    >>> len(whole), whole.digest[:8], list(whole.parts())
+    >>> len(whole), whole.digest[:8], list(whole.iterate_parts())
     (3, 'ba7816bf', [b'abc'])
     """
 
@@ -27,15 +27,15 @@ class LargeFile:
         opened, path = tempfile.mkstemp(prefix="agreement-")
         os.close(opened)
         self.path = Path(path)
-        weakref.finalize(self, _remove, path, os.getpid())
+        weakref.finalize(self, _remove_if_of_process, path, os.getpid())
         write(self.path)
         with self.path.open("rb") as file:
             self.digest = hashlib.file_digest(file, "sha256").hexdigest()
         self._size = self.path.stat().st_size
 
     @classmethod
-    def of(cls, parts: Iterable[bytes]) -> "LargeFile":
-        return cls(lambda path: _write(path, parts))
+    def from_parts(cls, parts: Iterable[bytes]) -> "LargeFile":
+        return cls(lambda path: _write_parts(path, parts))
 
     def __len__(self) -> int:
         return self._size
@@ -46,9 +46,9 @@ class LargeFile:
     def __hash__(self) -> int:
         return hash(self.digest)
 
-    def parts(self) -> Iterator[bytes]:
+    def iterate_parts(self) -> Iterator[bytes]:
         with self.path.open("rb") as file:
-            yield from parts_of_file(file)
+            yield from iterate_file_parts(file)
 
 
 Content = bytes | LargeFile
@@ -60,19 +60,19 @@ def digest_of_plain(data: object) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def parts_of(content: Content) -> Iterable[bytes]:
-    return [content] if isinstance(content, bytes) else content.parts()
+def iterate_content_parts(content: Content) -> Iterable[bytes]:
+    return [content] if isinstance(content, bytes) else content.iterate_parts()
 
 
-def parts_of_file(file: BinaryIO) -> Iterator[bytes]:
+def iterate_file_parts(file: BinaryIO) -> Iterator[bytes]:
     return iter(lambda: file.read(PART), b"")
 
 
-def _write(path: Path, parts: Iterable[bytes]) -> None:
+def _write_parts(path: Path, parts: Iterable[bytes]) -> None:
     with path.open("wb") as file:
         file.writelines(parts)
 
 
-def _remove(path: str, process: int) -> None:
+def _remove_if_of_process(path: str, process: int) -> None:
     if os.getpid() == process:
         Path(path).unlink(missing_ok=True)

@@ -32,21 +32,23 @@ class Value:
     nested: bool = False
     read: Callable[[Any], Any] = lambda value: value
 
-    def check(self, value: Any) -> Any:
+    def checked_value(self, value: Any) -> Any:
         if not self.meets(value):
-            raise ValueError(f"found {shown(value)}; expected {self.expected}. {self.step}")
+            raise ValueError(
+                f"found {value_in_message(value)}; expected {self.expected}. {self.step}"
+            )
         return value
 
-    def of_kind(self, kind: Any) -> "Value":
+    def or_none_if_optional(self, kind: Any) -> "Value":
         if type(None) not in get_args(kind):
             return self
         return replace(self, meets=lambda value: value is None or self.meets(value))
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
-        value = self.of_kind(source)
+        value = self.or_none_if_optional(source)
         return {
             "type": "function-after",
-            "function": {"type": "no-info", "function": value.check},
+            "function": {"type": "no-info", "function": value.checked_value},
             "schema": {
                 "type": "function-before",
                 "function": {"type": "no-info", "function": self.read},
@@ -58,7 +60,7 @@ class Value:
 KeyPath = tuple[str | int, ...]
 
 
-class Need(NamedTuple):
+class Requirement(NamedTuple):
     where: str | KeyPath
     met: bool
     expected: str
@@ -67,7 +69,7 @@ class Need(NamedTuple):
 
 
 def refuse_mistakes(
-    settings: object, error: type[AgreementError], needs: Iterable[Need] = ()
+    settings: object, error: type[AgreementError], needs: Iterable[Requirement] = ()
 ) -> None:
     """The error names every field with its mistake.
 
@@ -77,37 +79,37 @@ def refuse_mistakes(
         _iterate_unmet_needs(settings, needs)
     )
     if mistakes:
-        refusal = error(" ".join(f"{dotted(path)}: {words}" for path, words in mistakes))
+        refusal = error(" ".join(f"{key_in_message(path)}: {words}" for path, words in mistakes))
         refusal.mistakes = mistakes
         raise refusal
 
 
-def refuse_unfit(
+def refuse_unfit_values(
     expected: Mapping[str, Value], values: Mapping[str, object], error: type[AgreementError]
 ) -> None:
     for name in filter(values.__contains__, expected):
         try:
-            expected[name].check(values[name])
+            expected[name].checked_value(values[name])
         except ValueError as cause:
             raise error(f"{name}: {cause}") from None
 
 
-def shown(value: object) -> str:
+def value_in_message(value: object) -> str:
     """A long value is cut. A tuple is shown as the list of a file.
 
-    >>> shown("a"), len(shown("a" * 1000))
+    >>> value_in_message("a"), len(value_in_message("a" * 1000))
     ("'a'", 61)
     """
     text = repr(list(value) if isinstance(value, tuple) else value)
     return f"{text[:MAX_SHOWN_CHARACTERS]}{'…' * (len(text) > MAX_SHOWN_CHARACTERS)}"
 
 
-def whole(minimum: float = -inf, maximum: float = inf) -> Callable[[Any], bool]:
+def is_whole_number_between(minimum: float = -inf, maximum: float = inf) -> Callable[[Any], bool]:
     """`True` is no number."""
     return lambda value: is_number(value) and isinstance(value, int) and minimum <= value <= maximum
 
 
-def is_a(*kinds: type) -> Callable[[Any], bool]:
+def is_instance_of(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
 
@@ -119,33 +121,33 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _read_day(value: object) -> object:
+def _parse_day(value: object) -> object:
     try:
         return date.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
         return value
 
 
-def day(step: str = "Correct the value.") -> Value:
+def day_value(step: str = "Correct the value.") -> Value:
     is_day = "a day, as 2027-01-31", lambda value: type(value) is date
-    return Value(*is_day, step, read=_read_day)
+    return Value(*is_day, step, read=_parse_day)
 
 
-def one_of(among: tuple[Any, ...]) -> Value:
+def one_of_value(among: tuple[Any, ...]) -> Value:
     return Value(f"one of {', '.join(map(str, among))}", lambda value: value in among)
 
 
-def dotted(path: KeyPath) -> str:
+def key_in_message(path: KeyPath) -> str:
     """The last key of a path, with the list that it stands in.
 
-    >>> dotted(("scale", "level")), dotted(("rules", 1, "scope"))
+    >>> key_in_message(("scale", "level")), key_in_message(("rules", 1, "scope"))
     ('level', 'rules[1].scope')
     """
     *parents, last_key = path
     if isinstance(last_key, int) and parents:
-        return f"{dotted(tuple(parents))}[{last_key}]"
+        return f"{key_in_message(tuple(parents))}[{last_key}]"
     in_list = any(isinstance(step, int) for step in parents)
-    return f"{dotted(tuple(parents))}.{last_key}" if in_list else str(last_key)
+    return f"{key_in_message(tuple(parents))}.{last_key}" if in_list else str(last_key)
 
 
 def _iterate_wrong_fields(settings: Any) -> Iterator[tuple[KeyPath, str]]:
@@ -153,7 +155,7 @@ def _iterate_wrong_fields(settings: Any) -> Iterator[tuple[KeyPath, str]]:
     for name, values in _list_values_by_field(kind).items():
         try:
             for value in values:
-                value.check(getattr(settings, name))
+                value.checked_value(getattr(settings, name))
         except ValueError as cause:
             yield (name,), str(cause).removeprefix(f"{name}: ")
 
@@ -165,16 +167,18 @@ def _list_values_by_field(kind: type) -> dict[str, tuple[Value, ...]]:
     for name, hint in hints.items():
         annotation, *constraints = get_args(hint) or (hint,)
         values_by_field[name] = tuple(
-            constraint.of_kind(annotation)
+            constraint.or_none_if_optional(annotation)
             for constraint in constraints
             if isinstance(constraint, Value)
         )
     return values_by_field
 
 
-def _iterate_unmet_needs(settings: object, needs: Iterable[Need]) -> Iterator[tuple[KeyPath, str]]:
+def _iterate_unmet_needs(
+    settings: object, needs: Iterable[Requirement]
+) -> Iterator[tuple[KeyPath, str]]:
     for need in needs:
         if not need.met:
             path = (need.where,) if isinstance(need.where, str) else need.where
-            found_phrase = need.found or shown(getattr(settings, str(path[-1])))
+            found_phrase = need.found or value_in_message(getattr(settings, str(path[-1])))
             yield path, f"found {found_phrase}; expected {need.expected}. {need.step}".rstrip()

@@ -18,7 +18,7 @@ from agreement_pipeline.counting import CountedRatings, ItemCounts
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import SHORT
-from agreement_pipeline.mistakes import Value, is_a, refuse_unfit
+from agreement_pipeline.mistakes import Value, is_instance_of, refuse_unfit_values
 from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import Ratings, Trains
 from agreement_pipeline.readers import read
@@ -78,7 +78,7 @@ CONVERTERS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 )
 
 
-def _is_collection_of(kind: type) -> Callable[[Any], bool]:
+def _build_collection_test(kind: type) -> Callable[[Any], bool]:
     def meets(value: Any) -> bool:
         is_several = isinstance(value, Collection) and not isinstance(value, str | Mapping)
         return is_several and all(isinstance(element, kind) for element in value)
@@ -99,20 +99,26 @@ def _are_scopes(value: Any) -> bool:
 
 VALUE_BY_ARGUMENT: Mapping[str, Value] = MappingProxyType(
     {
-        **dict.fromkeys(("expected", "probability"), Value("a number, as 0.9", is_a(Real))),
-        "prevalence": Value("a list of numbers, as [0.9, 0.1]", _is_collection_of(Real)),
-        "labels_an_item": Value("a list of whole numbers, as [2, 3]", _is_collection_of(Integral)),
+        **dict.fromkeys(
+            ("expected", "probability"), Value("a number, as 0.9", is_instance_of(Real))
+        ),
+        "prevalence": Value("a list of numbers, as [0.9, 0.1]", _build_collection_test(Real)),
+        "labels_an_item": Value(
+            "a list of whole numbers, as [2, 3]", _build_collection_test(Integral)
+        ),
         "n_rounds": Value("a whole number from 1", _is_positive_integer),
         "scopes": Value(f"some of {listed(estimates.SCOPE_KINDS, 9)}", _are_scopes),
-        "inference": Value("an Inference, as Inference(n_resamples=20_000)", is_a(Inference)),
-        "contract": Value("a Contract", is_a(Contract, type(None))),
-        "waivers": Value("Waivers", is_a(policy.Waivers)),
-        "trains": Value("a label, as 'shares'", is_a(str, Trains, type(None))),
+        "inference": Value(
+            "an Inference, as Inference(n_resamples=20_000)", is_instance_of(Inference)
+        ),
+        "contract": Value("a Contract", is_instance_of(Contract, type(None))),
+        "waivers": Value("Waivers", is_instance_of(policy.Waivers)),
+        "trains": Value("a label, as 'shares'", is_instance_of(str, Trains, type(None))),
     }
 )
 
 
-def _as_in_notebook(function: Callable[P, T]) -> Callable[..., T]:
+def _accept_notebook_values(function: Callable[P, T]) -> Callable[..., T]:
     """The function, which then takes tables, paths and names too, and says that it is at work."""
     expected = signature(function)
 
@@ -120,7 +126,7 @@ def _as_in_notebook(function: Callable[P, T]) -> Callable[..., T]:
     def called(*arguments: P.args, **named: P.kwargs) -> T:
         with progress(function.__name__):
             bound = expected.bind(*arguments, **named)
-            refuse_unfit(VALUE_BY_ARGUMENT, bound.arguments, AgreementError)
+            refuse_unfit_values(VALUE_BY_ARGUMENT, bound.arguments, AgreementError)
             for name, argument in bound.arguments.items():
                 if name in CONVERTERS:
                     bound.arguments[name] = CONVERTERS[name](argument)
@@ -130,13 +136,13 @@ def _as_in_notebook(function: Callable[P, T]) -> Callable[..., T]:
     return called
 
 
-measure = _as_in_notebook(estimates.measure)
-survey = _as_in_notebook(estimates.survey)
-label_reliability = _as_in_notebook(estimates.label_reliability)
-compare = _as_in_notebook(estimates.compare)
-judge = _as_in_notebook(policy.judge)
-plan = _as_in_notebook(policy.plan)
-report_page = _as_in_notebook(report.report_page)
+measure = _accept_notebook_values(estimates.measure)
+survey = _accept_notebook_values(estimates.survey)
+label_reliability = _accept_notebook_values(estimates.label_reliability)
+compare = _accept_notebook_values(estimates.compare)
+judge = _accept_notebook_values(policy.judge)
+plan = _accept_notebook_values(policy.plan)
+report_page = _accept_notebook_values(report.report_page)
 
 
 def release_round(project: "Project | str | Path", round_name: str) -> "Release":

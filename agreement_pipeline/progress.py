@@ -19,7 +19,7 @@ def progress(work: str) -> Iterator[None]:
     """
     finished = threading.Event()
     _at_work.append(finished)
-    if _is_seen():
+    if _is_terminal():
         threading.Thread(target=_write_progress, args=(work, finished), daemon=True).start()
     try:
         yield
@@ -29,13 +29,13 @@ def progress(work: str) -> Iterator[None]:
 
 def end_progress() -> None:
     with _terminal_lock:
-        if _at_work and _is_seen():
-            _write(CLEAR)
+        if _at_work and _is_terminal():
+            _write_to_stderr(CLEAR)
         while _at_work:
             _at_work.pop().set()
 
 
-def _is_seen() -> bool:
+def _is_terminal() -> bool:
     return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
 
 
@@ -51,10 +51,10 @@ def _write_progress(work: str, finished: threading.Event) -> None:
                     f"at work for {time.monotonic() - start:.0f} "
                     f"s{', ' if file_progress else ''}{file_progress}"
                 )
-                _write(f"{CLEAR}{work}: {so_long}")
+                _write_to_stderr(f"{CLEAR}{work}: {so_long}")
         waiting = EVERY_SECONDS
 
 
-def _write(text: str) -> None:
+def _write_to_stderr(text: str) -> None:
     sys.stderr.write(text)
     sys.stderr.flush()

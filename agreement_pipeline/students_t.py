@@ -17,10 +17,10 @@ SMALLEST = 1e-300
 TO_THE_LAST_DIGIT = 1e-16
 
 
-def lower_tail(t: float, df: int) -> float:
+def lower_tail_probability(t: float, df: int) -> float:
     if math.isnan(t):
         raise ValueError("lower_tail: found NaN; expected a number.")
-    tail = _tail(min(abs(t), LARGEST), df) if not math.isinf(t) else 0.0
+    tail = _upper_tail_probability(min(abs(t), LARGEST), df) if not math.isinf(t) else 0.0
     return tail if t < 0 else 1 - tail
 
 
@@ -48,7 +48,7 @@ def _positive_quantile(p: float, df: int) -> float:
     power = math.log(-NormalDist().inv_cdf(p))
     for _ in range(STEPS):
         t = math.exp(power)
-        tail = _tail(t, df)
+        tail = _upper_tail_probability(t, df)
         step = tail * math.log(tail / p) / (t * _density(t, df))
         power += step
         if abs(step) < TO_THE_LAST_DIGIT * max(1.0, abs(power)):
@@ -61,7 +61,7 @@ def _density(t: float, df: int) -> float:
     return constant * math.exp(-(df + 1) / 2 * math.log1p(t * t / df))
 
 
-def _tail(t: float, df: int) -> float:
+def _upper_tail_probability(t: float, df: int) -> float:
     t_fraction, df_fraction = t * t / (df + t * t), df / (df + t * t)
     a = df / 2
     front = (
@@ -70,8 +70,8 @@ def _tail(t: float, df: int) -> float:
         * math.sqrt(t_fraction / math.pi)
     )
     if df_fraction < (a + 1) / (a + 2.5):
-        return front / a / _fraction(df_fraction, a, 0.5) / 2
-    return 0.5 - front / _fraction(t_fraction, 0.5, a)
+        return front / a / _continued_fraction(df_fraction, a, 0.5) / 2
+    return 0.5 - front / _continued_fraction(t_fraction, 0.5, a)
 
 
 def _ratio_of_gammas(a: float) -> float:
@@ -82,7 +82,7 @@ def _ratio_of_gammas(a: float) -> float:
     return math.sqrt(a) * sum(term / a**power for power, term in enumerate(terms))
 
 
-def _fraction(x: float, a: float, b: float) -> float:
+def _continued_fraction(x: float, a: float, b: float) -> float:
     """It is that of the incomplete beta function, by Lentz's algorithm."""
     fraction, upper, lower = 1.0, 1.0, 0.0
     for step in count(1):

@@ -53,10 +53,10 @@ def p_in_words(p: float) -> str:
     return {"0.00": "p < 0.01", "1.00": "p > 0.99"}.get(rounded, f"p = {rounded}")
 
 
-def number(value: float | None, form: str = TABLE) -> str:
+def number_in_table(value: float | None, form: str = TABLE) -> str:
     """A value in a table; empty if there is none.
 
-    >>> number(2 / 3), number(None)
+    >>> number_in_table(2 / 3), number_in_table(None)
     ('0.66667', '')
     """
     return "" if value is None else in_words(value, form)
@@ -80,20 +80,20 @@ def interval(
     )
 
 
-def tenths(value: float) -> str:
+def count_to_one_decimal(value: float) -> str:
     """A count to one decimal. A whole count has no decimal.
 
-    >>> tenths(2.94), tenths(3.0)
+    >>> count_to_one_decimal(2.94), count_to_one_decimal(3.0)
     ('2.9', '3')
     """
     return f"{round(value, 1):g}"
 
 
-def meant(name: object, among: Iterable[str], otherwise: str) -> str:
+def suggest_name(name: object, among: Iterable[str], otherwise: str) -> str:
     """The next step after a name that is not among others: the nearest one, or what else to do.
 
-    >>> meant("modle_a", ["ana", "model_a"], "Correct it."), meant("x", ["ana"], "Correct it.")
-    ("Did you mean 'model_a'?", 'Correct it.')
+    >>> [suggest_name(name, ["ana", "model_a"], "Correct it.") for name in ("modle_a", "x")]
+    ["Did you mean 'model_a'?", 'Correct it.']
     """
     from difflib import get_close_matches
 
@@ -115,7 +115,7 @@ def one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
-def chained(sentences: Iterable[str]) -> str:
+def join_sentences(sentences: Iterable[str]) -> str:
     return "; ".join(sentence.removesuffix(".") for sentence in sentences if sentence)
 
 
@@ -159,19 +159,19 @@ def joined(names: Iterable[str], limit: int = 8) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
-def unlinked(text: str) -> str:
+def without_links(text: str) -> str:
     r"""Text in which no reader of Markdown finds a link: an unseen joiner breaks each address.
 
-    >>> ascii(unlinked("see https://a.org or www.b.org or c@d.org"))
+    >>> ascii(without_links("see https://a.org or www.b.org or c@d.org"))
     "'see https:\\u2060//a.org or www\\u2060.b.org or c@\\u2060d.org'"
     """
     return LINK_POSITION.sub("\u2060", text)
 
 
-def natural(name: str) -> tuple[object, ...]:
+def natural_sort_key(name: str) -> tuple[object, ...]:
     """A key that sorts names as people do: numbers in them by size.
 
-    >>> sorted(["week-10", "week-2", "week-02", "week-", "2"], key=natural)
+    >>> sorted(["week-10", "week-2", "week-02", "week-", "2"], key=natural_sort_key)
     ['2', 'week-', 'week-02', 'week-2', 'week-10']
     """
     parts = re.split(r"([0-9]+)", name)
@@ -179,5 +179,5 @@ def natural(name: str) -> tuple[object, ...]:
     return sizes, name
 
 
-def in_utf_8(name: str) -> str:
+def as_valid_utf_8(name: str) -> str:
     return name.encode(errors="backslashreplace").decode()

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 import yaml
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.mistakes import KeyPath, dotted, shown
-from agreement_pipeline.text import counted, listed, meant
+from agreement_pipeline.mistakes import KeyPath, key_in_message, value_in_message
+from agreement_pipeline.text import counted, listed, suggest_name
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -113,7 +113,7 @@ def read_yaml(path: Path, error: type[AgreementError], expected_key: str = "") -
     text = _read_text(path, error)
     lines: dict[tuple[object, ...], int] = {}
     try:
-        _refuse_hidden(text, path, error)
+        _refuse_invisible_characters(text, path, error)
         node = yaml.compose(text, Loader=LOADER)
         data = yaml.load(text, Loader=LOADER)
     except AgreementError:
@@ -126,7 +126,7 @@ def read_yaml(path: Path, error: type[AgreementError], expected_key: str = "") -
             f"{location}: found text that is not readable as YAML ({cause_text}); expected plain "
             "YAML. Correct the line."
         ) from None
-    _note_lines(node, (), lines, path, error)
+    _note_line_of_each_key(node, (), lines, path, error)
     kinds = [kind for key, kind in KINDS_BY_KEY.items() if isinstance(data, dict) and key in data]
     if expected_key and kinds and KINDS_BY_KEY[expected_key] not in kinds:
         raise error(
@@ -136,7 +136,7 @@ def read_yaml(path: Path, error: type[AgreementError], expected_key: str = "") -
     return data, Place(str(path), lines)
 
 
-def validated(
+def validate_settings(
     kind: type[Settings], data: object, source: str | Place, error: type[AgreementError]
 ) -> Settings:
     """Settings from data that were read at a place.
@@ -184,7 +184,7 @@ def _iterate_mistakes(
         )
         if keys in words:
             named_keys.add(keys)
-        yield f"{location}: {f'{dotted(path)}: ' if path else ''}{shortened_words}"
+        yield f"{location}: {f'{key_in_message(path)}: ' if path else ''}{shortened_words}"
     if n_more > 0:
         yield f"And {counted(n_more, 'more mistake')}."
 
@@ -233,9 +233,12 @@ def _describe_mistake(details: list["ErrorDetails"], path: KeyPath, kind: type) 
         return f"found an unknown key; expected {_describe_keys(keys)}. {hint}"
     *other_kinds, last_kind = dict.fromkeys(map(_describe_expected, details))
     expected = f"{', '.join(other_kinds)} or {last_kind}" if other_kinds else last_kind
-    quotes = shown(detail["input"]) in ("True", "False") and TEXT in (*other_kinds, last_kind)
+    quotes = value_in_message(detail["input"]) in ("True", "False") and TEXT in (
+        *other_kinds,
+        last_kind,
+    )
     step = "Put yes, no, true and false in quotes." if quotes else "Correct the value."
-    return f"found {shown(detail['input'])}; expected {expected}. {step}"
+    return f"found {value_in_message(detail['input'])}; expected {expected}. {step}"
 
 
 def _describe_keys(keys: Sequence[str]) -> str:
@@ -284,7 +287,7 @@ def _read_text(path: Path, error: type[AgreementError]) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         yaml_names = sorted(file.name for file in path.parent.glob("*.y*ml"))
-        step = meant(path.name, yaml_names, "Check the path.")
+        step = suggest_name(path.name, yaml_names, "Check the path.")
         raise error(f"{path}: found no such file; expected a YAML file. {step}") from None
     except (OSError, UnicodeDecodeError) as cause:
         raise error(
@@ -293,7 +296,7 @@ def _read_text(path: Path, error: type[AgreementError]) -> str:
         ) from None
 
 
-def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
+def _refuse_invisible_characters(text: str, path: Path, error: type[AgreementError]) -> None:
     depth = n_words = 0
     for event in yaml.parse(text, Loader=LOADER):
         n_words += isinstance(event, yaml.ScalarEvent)
@@ -324,7 +327,7 @@ def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
             raise error(f"{path}:{line}: {message}")
 
 
-def _note_lines(
+def _note_line_of_each_key(
     node: yaml.Node | None,
     key_path: tuple[object, ...],
     lines: dict[tuple[object, ...], int],
@@ -337,7 +340,7 @@ def _note_lines(
     _refuse_ambiguous_number(node, path, error)
     if isinstance(node, yaml.SequenceNode):
         for number, value in enumerate(node.value):
-            _note_lines(value, (*key_path, number), lines, path, error)
+            _note_line_of_each_key(value, (*key_path, number), lines, path, error)
     elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if (*key_path, key.value) in lines:
@@ -346,7 +349,7 @@ def _note_lines(
                     "expected each key once. Remove one."
                 )
             _refuse_ambiguous_number(key, path, error)
-            _note_lines(value, (*key_path, key.value), lines, path, error)
+            _note_line_of_each_key(value, (*key_path, key.value), lines, path, error)
             lines[(*key_path, key.value)] = key.start_mark.line + 1
 
 

@@ -93,7 +93,7 @@ def release(project: "Project") -> str:
     found = release_round(
         project.store, ROUND, project.policy, project.contract, project=project.name
     )
-    return f"{len(found.labels.resolved):,} training rows"
+    return f"{len(found.labels.rows_with_label):,} training rows"
 
 
 def verify(project: "Project") -> str:

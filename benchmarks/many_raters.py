@@ -15,7 +15,7 @@ import pandas as pd
 
 from agreement_pipeline import Ratings, read_ratings
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.estimates import Shown, applicable, survey
+from agreement_pipeline.estimates import ShownRaters, applicable_measures, survey
 from agreement_pipeline.evidence import details, disputed, patterns
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import Question
@@ -52,15 +52,17 @@ def simulated(raters: int, items: int, share: float) -> pd.DataFrame:
 
 def measured(ratings: Ratings) -> object:
     """What the command `measure` estimates if no scope is asked for."""
-    return survey(ratings, applicable(ratings), Inference(), shown=Shown.of(ratings))
+    return survey(
+        ratings, applicable_measures(ratings), Inference(), shown=ShownRaters.choose(ratings)
+    )
 
 
 def displayed(ratings: Ratings) -> object:
     """What the assets of a round show."""
     sections = [patterns(ratings), disputed(ratings)]
     for question in QUESTIONS:
-        shown = Shown.of(ratings)
-        measures = applicable(ratings, question)
+        shown = ShownRaters.choose(ratings)
+        measures = applicable_measures(ratings, question)
         found = survey(ratings, measures, POLICY.inference, judged=("round",), shown=shown)
         sections.append(details(question, ratings, POLICY, found, shown))
     return [rendered(section) for section in sections]

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures.reliability import random_choice
+from agreement_pipeline.measures.reliability import random_choice_share
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -168,7 +168,7 @@ class Population:
 
     def _guessing(self) -> float:
         counts, probability = self._counts(self.occurrences)
-        return float(probability @ random_choice(counts / self.occurrences, self.prevalence))
+        return float(probability @ random_choice_share(counts / self.occurrences, self.prevalence))
 
     def _counts(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         """All counts by category of m ratings, shape (V, K), and their probabilities."""
@@ -333,7 +333,7 @@ class Mixture:
         needs = MEASURES[measure].needs
         if needs == "counts":
             return labels.counts().merged()
-        return labels.in_numbers() if needs == "values" else labels
+        return labels.as_numbers() if needs == "values" else labels
 
     def truth(self, measure: str) -> float:
         """The true value; of a measure of every category, that of the lowest."""

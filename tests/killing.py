@@ -4,7 +4,7 @@ import os
 import signal
 from itertools import count
 
-from agreement_pipeline.large_files import parts_of
+from agreement_pipeline.large_files import iterate_content_parts
 from agreement_pipeline.store import local
 
 HALF = "half of the bytes are written"
@@ -45,7 +45,7 @@ def _arm(n, patched):
             point()
             if real is put:
                 path, content, mode = arguments
-                data = b"".join(parts_of(content))
+                data = b"".join(iterate_content_parts(content))
                 real(path, data[: len(data) // 2], mode)
                 point()
                 path.unlink()

@@ -1,13 +1,13 @@
 """What tests do with the releases of a store: withdraw them, and find the current one."""
 
 from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN
-from agreement_pipeline.release.decisions import reconcile, withdraw_versions
+from agreement_pipeline.release.decisions import reconcile_notices_and_log, withdraw_versions
 
 
 def withdraw(store, round_name, reasons):
     """Withdraw every release that contains the round. True if there was one."""
     with store.locked():
-        reconcile(store, [round_name])
+        reconcile_notices_and_log(store, [round_name])
         return withdraw_versions(store, round_name, store.versions(round_name), reasons, lambda: [])
 
 

@@ -93,7 +93,7 @@ def test_the_serology_round_gives_the_figures_that_follow_from_the_papers_defini
     statistics = {
         "patterns": RatingsCounting().labels,
         "counts": RatingsCounting().counts,
-        "panel": lambda ratings: RatingsCounting().labels(ratings, ("T",)).against("T"),
+        "panel": lambda ratings: RatingsCounting().labels(ratings, ("T",)).with_rater_apart("T"),
     }
     found = MEASURES[measure](statistics[MEASURES[measure].needs](serology))
     assert float(found.value) == pytest.approx(value, abs=5e-6)

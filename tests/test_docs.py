@@ -8,7 +8,7 @@ import agreement_pipeline
 from agreement_pipeline import errors
 from agreement_pipeline.evidence.page import OF_ROUND
 from agreement_pipeline.integrity import Integrity
-from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
+from agreement_pipeline.measures import MEASURES, WEIGHTINGS, find_measure
 from agreement_pipeline.policy import REASONS, Policy, Rule
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.ratings import Scale
@@ -107,7 +107,7 @@ def test_no_inline_formula_holds_what_markdown_would_take_for_its_own():
 def test_the_guide_to_measures_names_measures_that_exist():
     guide = (DOCS / "measures.md").read_text().split("## All measures")[0]
     named = set(re.findall(r"`([a-z][a-z0-9_]*)`", guide))
-    assert {name for name in named if measure_named(name) is None} <= WORDS
+    assert {name for name in named if find_measure(name) is None} <= WORDS
 
 
 def test_the_guide_names_every_measure_of_the_items_that_all_rated():

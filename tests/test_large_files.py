@@ -38,17 +38,17 @@ def few_in_memory(folder, monkeypatch):
 
 def test_a_large_file_has_the_bytes_the_length_and_the_digest(folder):
     data = os.urandom(PART + 1)
-    whole = LargeFile.of([data[:10], data[10:]])
+    whole = LargeFile.from_parts([data[:10], data[10:]])
     assert b"".join(whole.parts()) == whole.path.read_bytes() == data
     assert [len(part) for part in whole.parts()] == [PART, 1]
     assert (len(whole), whole.digest) == (len(data), hashlib.sha256(data).hexdigest())
-    assert whole == LargeFile.of([data])
-    assert whole != LargeFile.of([data[1:]])
+    assert whole == LargeFile.from_parts([data])
+    assert whole != LargeFile.from_parts([data[1:]])
     assert os.stat(whole.path).st_mode & 0o777 == 0o600
 
 
 def test_a_large_file_is_removed_when_nothing_refers_to_it(folder):
-    whole = LargeFile.of([b"1"])
+    whole = LargeFile.from_parts([b"1"])
     assert list(folder.iterdir()) == [whole.path]
     del whole
     assert list(folder.iterdir()) == []
@@ -66,7 +66,7 @@ def test_a_large_file_that_cannot_be_written_leaves_nothing_behind(folder):
 
 
 def test_a_forked_process_does_not_remove_the_file_of_its_parent(folder):
-    held = [LargeFile.of([b"1"])]
+    held = [LargeFile.from_parts([b"1"])]
     child = os.fork()
     if not child:
         held.clear()
@@ -97,7 +97,7 @@ def test_the_tables_of_a_release_are_files_and_have_the_bytes_that_memory_would_
     member = Member("r1", "0" * 64, make_ratings(), POLICY, CONTRACT)
     streamed = contents_of("demo", member, POLICY, CONTRACT)
     assert all(isinstance(streamed[name], LargeFile) for name in TABLES)
-    monkeypatch.setattr("agreement_pipeline.release.contents.parquet_of", parquet_bytes)
+    monkeypatch.setattr("agreement_pipeline.release.contents.write_parquet_content", parquet_bytes)
     whole = contents_of("demo", member, POLICY, CONTRACT)
     assert all(isinstance(whole[name], bytes) for name in TABLES)
     assert streamed.keys() == whole.keys()

@@ -5,7 +5,7 @@ import math
 import mpmath
 import pytest
 
-from agreement_pipeline.students_t import lower_tail, quantile
+from agreement_pipeline.students_t import lower_tail_probability, quantile
 
 
 def tail_by_definition(t, df):
@@ -24,10 +24,13 @@ def tail_by_definition(t, df):
 @pytest.mark.parametrize("df", [1, 2, 3, 4, 7, 29, 30, 99, 1000, 100_001, 1_000_000])
 def test_the_lower_tail_is_that_of_the_definition(df):
     values = (-300.0, -40.0, -3.2, -1.0, -0.01, 0.0, 0.5, 2.0, 12.0)
-    assert [lower_tail(t, df) for t in values] == pytest.approx(
+    assert [lower_tail_probability(t, df) for t in values] == pytest.approx(
         [tail_by_definition(t, df) for t in values], rel=1e-11, abs=1e-13
     )
-    assert (lower_tail(-math.inf, df), lower_tail(math.inf, df)) == (0.0, 1.0)
+    assert (lower_tail_probability(-math.inf, df), lower_tail_probability(math.inf, df)) == (
+        0.0,
+        1.0,
+    )
 
 
 @pytest.mark.parametrize("df", [1, 2, 3, 4, 29, 199, 200, 1000, 1_000_000])
@@ -56,4 +59,4 @@ def test_the_quantile_is_that_of_a_printed_table(p, df, table):
 
 def test_what_is_no_number_has_no_tail():
     with pytest.raises(ValueError, match="found NaN"):
-        lower_tail(math.nan, 9)
+        lower_tail_probability(math.nan, 9)

@@ -13,7 +13,7 @@ from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.models import load_identity
 from agreement_pipeline.policy import load_policy, load_waiver
 from agreement_pipeline.projects import load_project
-from agreement_pipeline.yaml_files import Place, read_yaml, validated
+from agreement_pipeline.yaml_files import Place, read_yaml, validate_settings
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Settings(BaseModel):
 def checked(folder, text):
     path = folder / "s.yaml"
     path.write_text(text)
-    return validated(Settings, *read_yaml(path, PolicyError), PolicyError)
+    return validate_settings(Settings, *read_yaml(path, PolicyError), PolicyError)
 
 
 def mistakes(folder, text):
@@ -166,7 +166,7 @@ def test_a_file_of_very_many_keys_is_refused_with_the_line_from_which_it_is_too_
 
 def test_data_without_lines_are_named_by_their_source():
     with pytest.raises(PolicyError, match=r"^here: name: found 3; expected text\. Correct the va"):
-        validated(Settings, {"name": 3}, Place("here"), PolicyError)
+        validate_settings(Settings, {"name": 3}, Place("here"), PolicyError)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from urllib.request import urlopen
 
 from agreement_pipeline.evidence import Page
 from agreement_pipeline.projects import Project, load_project, project_page, round_page
-from agreement_pipeline.report import as_text
+from agreement_pipeline.report import render_text
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -82,7 +82,7 @@ def digest_by_picture(root: Path) -> dict[str, str]:
 
 def _words(page: Page, parts: Sequence[str]) -> str:
     shown = tuple((title, answer) for title, answer in page.parts if title in parts)
-    return as_text(replace(page, parts=shown, links={}), TEXT_WIDTH)
+    return render_text(replace(page, parts=shown, links={}), TEXT_WIDTH)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agreement_pipeline.errors import crashed
+from agreement_pipeline.errors import report_crash
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return run(arguments)
     except Exception as error:
-        return crashed(error)
+        return report_crash(error)
 
 
 __all__ = ["main"]

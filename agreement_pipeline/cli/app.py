@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from agreement_pipeline.cli.output import say_aside
-from agreement_pipeline.errors import PASSING, AgreementError, crashed, of_machine
+from agreement_pipeline.errors import PASSING, AgreementError, machine_fault_sentence, report_crash
 from agreement_pipeline.version import __version__
 
 NAME = "agreement-pipeline"
@@ -77,9 +77,9 @@ class Program(click.Group):
         except AgreementError as error:
             return _report_error(str(error))
         except PASSING as error:
-            return _report_error(of_machine(error))
+            return _report_error(machine_fault_sentence(error))
         except SystemExit as error:  # a library may not choose the exit status
-            return crashed(error)
+            return report_crash(error)
 
 
 @click.group(cls=Program, context_settings=SETTINGS, no_args_is_help=False, epilog=COMPLETION)
@@ -100,17 +100,17 @@ for name, purpose in PURPOSES.items():
 def run(arguments: Sequence[str] | None = None) -> int:
     ended: list[int] = []
     if arguments is None:
-        atexit.register(_leave, ended)
+        atexit.register(_exit_after_command, ended)
     try:
         ended.append(program.main(arguments, prog_name=NAME, standalone_mode=False))
     except click.UsageError as error:
-        ended.append(_report_error(_usage(error)))
+        ended.append(_report_error(_usage_message(error)))
     except click.Abort as error:
         raise error.__cause__ or error from None
     return ended[0]
 
 
-def _leave(ended: Sequence[int]) -> None:
+def _exit_after_command(ended: Sequence[int]) -> None:
     """The process ends with the status of its command, after all that ends with it.
 
     To look for garbage then takes half a second, and DuckDB warns if nobody looks.
@@ -126,7 +126,7 @@ def _report_error(message: str) -> int:
     return UNJUDGED
 
 
-def _usage(error: click.UsageError) -> str:
+def _usage_message(error: click.UsageError) -> str:
     message, place = error.format_message(), error.ctx.command_path if error.ctx else NAME
     if isinstance(error, click.BadParameter) and error.param:
         detail = error.message or "found nothing; expected a value."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.models import Certificate
 
 
-def _day(text: str) -> date:
+def _parse_day(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
@@ -42,7 +42,7 @@ def _day(text: str) -> date:
 @option(
     "--expires",
     group=INPUT,
-    type=ReadBy("day", _day),
+    type=ReadBy("day", _parse_day),
     help="The last day on which the certificate answers, at most 366 days from today.",
 )
 @option(
@@ -156,11 +156,11 @@ def certify(
         looks = {} if certificate.anchored is None else {"anchored": asdict(certificate.anchored)}
         say(as_json({**certificate.to_mapping(), **looks}))
     else:
-        say("\n  ".join(_in_words(certificate)))
+        say("\n  ".join(_certificate_in_words(certificate)))
     return 0 if certificate.certified else REFUSED_STATUS
 
 
-def _in_words(certificate: "Certificate") -> Iterator[str]:
+def _certificate_in_words(certificate: "Certificate") -> Iterator[str]:
     from agreement_pipeline.report import printable
 
     yield printable(f"{'certified' if certificate.certified else 'held'}: {certificate.statement}")

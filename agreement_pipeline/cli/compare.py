@@ -16,7 +16,7 @@ from agreement_pipeline.cli.options import (
     output_option,
     read_table,
     table_options,
-    tell_models,
+    warn_of_models,
 )
 from agreement_pipeline.cli.output import say_results
 from agreement_pipeline.estimates import DEFAULT_OF_NAMES, DEFAULT_OF_ROUNDS
@@ -96,9 +96,9 @@ def compare(
     inference.require_enough_resamples()
     ratings = read_table(file, reading)
     against = read_table(other, {**reading, "level": ratings.scale.level}) if other else None
-    tell_models(file, ratings)
+    warn_of_models(file, ratings)
     if other and against:
-        tell_models(other, against)
+        warn_of_models(other, against)
     measures: Sequence[str | None] = measure or [None]
     differences = [
         compare_ratings(

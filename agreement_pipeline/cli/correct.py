@@ -11,9 +11,9 @@ from agreement_pipeline.cli.options import (
     TABLES_HELP,
     command,
     confidence_option,
+    find_only_store,
     number_of,
     on_nominal_level,
-    only_store,
     option,
     output_option,
     population_options,
@@ -86,7 +86,7 @@ def correct(
     panel_reading = {**on_nominal_level(reading), **of_panel, "cluster": Columns.cluster}
     panel = read_table(labels, panel_reading)
     try:
-        opened_store = Store(store or only_store())
+        opened_store = Store(store or find_only_store())
         draw = draw_of(opened_store, items)
         draw.refuse_others(panel, items)
         draw.compare_contents(items, opened_store)
@@ -104,7 +104,7 @@ def correct(
         numbers = [corrected_value.to_mapping() for corrected_value in corrected_values]
         say(as_json({"draw": draw.to_mapping(), "numbers": numbers}))
         return 0
-    say_table(_rows(corrected_values))
+    say_table(_corrected_rows(corrected_values))
     corrected_value = corrected_values[0]
     target = (
         f"{corrected_value.target} of {corrected_value.raters}, "
@@ -114,20 +114,20 @@ def correct(
     return 0
 
 
-def _rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
+def _corrected_rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
     from agreement_pipeline.evidence import interval_text
-    from agreement_pipeline.text import number
+    from agreement_pipeline.text import number_in_table
 
     return [
         {
             "of": "the mean" if corrected.category is None else corrected.category,
-            "corrected": number(corrected.value),
+            "corrected": number_in_table(corrected.value),
             "interval": interval_text(corrected.interval),
-            "drawn items alone": number(corrected.classical),
+            "drawn items alone": number_in_table(corrected.classical),
             "their interval": interval_text(corrected.classical_interval),
-            "classifier": number(corrected.uncorrected),
+            "classifier": number_in_table(corrected.uncorrected),
             "labelled": f"{corrected.n_labels} of {corrected.n_items}",
-            "tells as much as": number(corrected.effective_labels, ".0f"),
+            "tells as much as": number_in_table(corrected.effective_labels, ".0f"),
             "note": corrected.undefined or corrected.why_not_effective or "",
         }
         for corrected in numbers

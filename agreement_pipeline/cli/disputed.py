@@ -29,14 +29,14 @@ def disputed(project: str, round_name: str, form: str, by: Order, output: Path |
     Each task has the text, what the raters said, and the digest of the ratings. What comes back
     is a resolution: it trains, and does not count for agreement.
     """
-    from agreement_pipeline.evidence import COMES_BACK, tasks, written_tasks
+    from agreement_pipeline.evidence import COMES_BACK, tasks, write_tasks_as_text
     from agreement_pipeline.projects import Project, load_project
 
     path = PROJECTS / f"{project}.yaml"
     opened_project = Project(load_project(path if path.exists() else Path(project)))
     ratings = opened_project.store.ratings(round_name)
     tasks_of_round = tasks(ratings, by)
-    text = written_tasks(tasks_of_round, ratings.scale.names, form)
+    text = write_tasks_as_text(tasks_of_round, ratings.scale.names, form)
     write_tasks(tasks_of_round, text, form, output)
     say_aside(COMES_BACK)
     return 0

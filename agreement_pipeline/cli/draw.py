@@ -12,8 +12,8 @@ from agreement_pipeline.cli.options import (
     TABLES_HELP,
     ReadBy,
     command,
+    find_only_store,
     number_of,
-    only_store,
     option,
     population_options,
     read_population,
@@ -66,7 +66,7 @@ def _draw_of_round(
     form: str,
     output: Path | None,
 ) -> int:
-    from agreement_pipeline.evidence import blind_tasks, written_tasks
+    from agreement_pipeline.evidence import blind_tasks, write_tasks_as_text
     from agreement_pipeline.policy import RoundRatings
     from agreement_pipeline.release import sample_name
     from agreement_pipeline.store import draw_items
@@ -85,7 +85,7 @@ def _draw_of_round(
             f"for a second panel. Deliver {round_name} again with their labels."
         )
     tasks = blind_tasks(ratings, items, name)
-    write_tasks(tasks, written_tasks(tasks, ratings.scale.names, form), form, output)
+    write_tasks(tasks, write_tasks_as_text(tasks, ratings.scale.names, form), form, output)
     of_round = f"{len(items):,} of the items of {round_name} ({version.ratings_digest[:12]})"
     say_aside(f"drawn: {of_round}. {step}")
     return 0
@@ -195,7 +195,7 @@ def draw(
     A round of the store needs no classifier. Its sample follows from its labels and the store, and
     more items only lengthen it.
     """
-    from agreement_pipeline.evidence import blind_tasks, written_tasks
+    from agreement_pipeline.evidence import blind_tasks, write_tasks_as_text
     from agreement_pipeline.models import draw as drawn_from
     from agreement_pipeline.models import drawn_before
     from agreement_pipeline.store import Store
@@ -208,12 +208,12 @@ def draw(
         )
     if population is None:
         _refuse_other_options()
-        place = Store(store or only_store())
+        place = Store(store or find_only_store())
         return _draw_of_round(place, relabelled, second_panel, n, form, output)
     if stratified and clusters:
         raise click.UsageError("found --stratified and --clusters; expected one of them or none.")
     items = read_population(population, reading, predicted)
-    opened_store, population_name = Store(store or only_store()), name or Path(population).stem
+    opened_store, population_name = Store(store or find_only_store()), name or Path(population).stem
     design: Design = "stratified" if stratified else "clustered" if clusters else "simple"
     same_draw = (
         None if reason.strip() else drawn_before(opened_store, population_name, items, n, design)
@@ -223,7 +223,7 @@ def draw(
     )
     tasks = blind_tasks(items, draw_made.items, draw_made.seed)
     names = {name: reading[name] for name in ("item", "rater", "label")}
-    text = written_tasks(tasks, items.scale.names, form, names)
+    text = write_tasks_as_text(tasks, items.scale.names, form, names)
     write_tasks(tasks, text, form, output)
     say_aside(f"drawn{' before' if same_draw else ''}: {draw_made.in_words}")
     return 0

@@ -6,7 +6,7 @@ from agreement_pipeline.cli.options import command
 from agreement_pipeline.cli.output import say
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.report import align_table
-from agreement_pipeline.text import meant
+from agreement_pipeline.text import suggest_name
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -38,7 +38,8 @@ def guide(topic: str | None) -> int:
     if page_path is None:
         listing_hint = "`agreement-pipeline guide` lists all."
         raise AgreementError(
-            f"guide: found {topic!r}; expected a topic. {meant(topic, dict(pages), listing_hint)}"
+            f"guide: found {topic!r}; expected a topic. "
+            f"{suggest_name(topic, dict(pages), listing_hint)}"
         )
     say(page_path.read_text(encoding="utf-8").rstrip())
     return 0

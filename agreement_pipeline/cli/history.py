@@ -8,8 +8,8 @@ from agreement_pipeline.cli.options import (
     INPUT,
     STORES,
     command,
+    find_only_store,
     format_option,
-    only_store,
     option,
     store_option,
 )
@@ -53,7 +53,7 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
     from agreement_pipeline.evidence import event_table
     from agreement_pipeline.store import Store
 
-    opened = Store(store or only_store())
+    opened = Store(store or find_only_store())
     entries = opened.history() if since is None else opened.log.since(since)
     if entries is None:
         raise StoreError(

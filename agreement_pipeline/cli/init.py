@@ -51,7 +51,7 @@ def init(ctx: click.Context, /, export: Path, root: Path, name: str | None, **re
     Options say what is not to be guessed, as for `judge`. Lines that begin with
     `# Please check` or `# FILL IN` say what is not sure.
     """
-    from agreement_pipeline.projects import first_files, plain_name, undated_name
+    from agreement_pipeline.projects import draft_project_files, plain_name, undated_name
 
     project_name = plain_name(name or undated_name(export))
     inbox, root_path = export.resolve(), root.resolve()
@@ -59,7 +59,7 @@ def init(ctx: click.Context, /, export: Path, root: Path, name: str | None, **re
         inbox = Path("data", project_name)
     elif inbox.is_relative_to(root_path):
         inbox = inbox.relative_to(root_path)
-    files = first_files(export, project_name, str(inbox), _settings(ctx, reading))
+    files = draft_project_files(export, project_name, str(inbox), _given_settings(ctx, reading))
     places = {root / "configs" / path: text for path, text in files.items()}
     existing = [path for path in places if path.exists()]
     if existing:
@@ -79,7 +79,7 @@ def init(ctx: click.Context, /, export: Path, root: Path, name: str | None, **re
     return 0
 
 
-def _settings(ctx: click.Context, reading: Mapping[str, Any]) -> dict[str, Any]:
+def _given_settings(ctx: click.Context, reading: Mapping[str, Any]) -> dict[str, Any]:
     if reading["layout"] in AGGREGATED or reading["of_round"]:
         option = "--of-round" if reading["of_round"] else f"--layout {reading['layout']}"
         raise click.UsageError(

@@ -38,7 +38,7 @@ from agreement_pipeline.errors import (
     AgreementError,
     ProjectError,
     RatingsError,
-    in_a_sentence,
+    error_in_a_sentence,
 )
 from agreement_pipeline.evidence import Summary, declared_labels_alike, rule_rows, summarize
 from agreement_pipeline.policy import (
@@ -58,7 +58,7 @@ from agreement_pipeline.ratings import (
     mark_first_deliveries,
 )
 from agreement_pipeline.report import markdown_text, printable, steps_as_markdown, steps_as_text
-from agreement_pipeline.text import counted, joined, natural
+from agreement_pipeline.text import counted, joined, natural_sort_key
 
 if TYPE_CHECKING:
     from agreement_pipeline.projects import Project
@@ -172,7 +172,7 @@ def judge(
         )
     if query is not None and connection_from is not None:
         rows = Query(query, connection_from)
-        requests = [_of_query(ctx, rows, policy, waiver, earlier, contract, reading)]
+        requests = [_request_of_query(ctx, rows, policy, waiver, earlier, contract, reading)]
     else:
         requests = [*_requests_of_files(ctx, files, policy, waiver, earlier, contract, reading)]
     of_tables = not any(request.names_in_commands[0] for request in requests)
@@ -183,8 +183,8 @@ def judge(
     if target:
         refuse_to_replace(target)
     several = len(files) > 1 or not of_tables
-    digests = _digests(files) if target else {}
-    answers = [_answer(request, output, several=several) for request in requests]
+    digests = _digest_by_file(files) if target else {}
+    answers = [_summary_and_decision(request, output, several=several) for request in requests]
     printed = [answer for answer, _ in answers]
     decisions = {
         request.file: decision
@@ -192,7 +192,7 @@ def judge(
         if decision
     }
     if target and len(decisions) == len(digests):
-        if digests != _digests(files):
+        if digests != _digest_by_file(files):
             raise RatingsError("found a table that changed while it was judged. Judge it again.")
         from agreement_pipeline.release import statement
 
@@ -210,7 +210,7 @@ def judge(
     return 0 if all(decision and decision.admitted for _, decision in answers) else HELD_STATUS
 
 
-def _digests(files: Iterable[Path]) -> dict[str, str]:
+def _digest_by_file(files: Iterable[Path]) -> dict[str, str]:
     return {str(file): sha256(file.read_bytes()).hexdigest() for file in files}
 
 
@@ -226,7 +226,7 @@ def _requests_of_files(
     on = datetime.now(UTC).date()
     for file in files:
         if is_project(file, given_options(ctx, *OF_TABLES, POLICY), but=("--of-round",)):
-            yield from _of_project(file, reading["of_round"])
+            yield from _requests_of_project(file, reading["of_round"])
         elif policy is None:
             raise click.UsageError(
                 f"{file}: found a table without a policy; expected one. "
@@ -237,13 +237,15 @@ def _requests_of_files(
             names_in_commands = "", as_written(ctx, file), str(policy)
             loaded_policy = load_policy(policy)
             terms = None if contract is None else Contract.load(contract)
-            judge_file = partial(_of_table, file, earlier, reading, loaded_policy, waivers, terms)
+            judge_file = partial(
+                _judge_table, file, earlier, reading, loaded_policy, waivers, terms
+            )
             yield JudgeRequest(
                 str(file), judge_file, loaded_policy, names_in_commands, reading["exclude_raters"]
             )
 
 
-def _of_query(
+def _request_of_query(
     ctx: click.Context,
     query: Query,
     policy: Path | None,
@@ -267,7 +269,7 @@ def _of_query(
             table = Path(folder, "query.parquet")
             write_query(query.sql, query.connection_from, table)
             try:
-                return _of_table(table, earlier, reading, loaded_policy, waivers, terms)
+                return _judge_table(table, earlier, reading, loaded_policy, waivers, terms)
             except AgreementError as error:
                 message = str(error).replace(str(table), "query").replace(table.name, "query")
                 error.args = (message,)
@@ -280,7 +282,7 @@ def _of_query(
     )
 
 
-def _of_table(
+def _judge_table(
     file: Path,
     earlier: Sequence[Path],
     reading: Mapping[str, Any],
@@ -310,7 +312,7 @@ def _of_table(
     return ratings, decision, warnings
 
 
-def _of_project(file: Path, of_round: str | None) -> Iterator[JudgeRequest]:
+def _requests_of_project(file: Path, of_round: str | None) -> Iterator[JudgeRequest]:
     from agreement_pipeline.projects import Project, load_project
 
     project = Project(load_project(file)).checked()
@@ -318,7 +320,7 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[JudgeRequest]:
     names = (
         [of_round]
         if of_round
-        else sorted({*inbox_state.deliveries, *inbox_state.refused}, key=natural)
+        else sorted({*inbox_state.deliveries, *inbox_state.refused}, key=natural_sort_key)
     )
     if not names:
         raise ProjectError(f"{project.inbox}: found no round; expected one. Put a file into it.")
@@ -329,12 +331,14 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[JudgeRequest]:
     in_commands = policy_name if policy_name in BUNDLED else f"configs/policies/{policy_name}.yaml"
     due = {delivery.round for delivery in project.due(contents=inbox_state)}
     stored = {*project.store.rounds()}
-    pending = [name for name in sorted(inbox_state.deliveries, key=natural) if name not in stored]
+    pending = [
+        name for name in sorted(inbox_state.deliveries, key=natural_sort_key) if name not in stored
+    ]
     not_stored: dict[str, Ratings] = {}
     for name in names:
         names_in_commands = project.name, name, in_commands
         rounds_before = pending[: pending.index(name)] if name in pending else []
-        judge_round = partial(_delivered, project, name, by, rounds_before, not_stored)
+        judge_round = partial(_judge_delivered, project, name, by, rounds_before, not_stored)
         left_out = project.settings.exclude_raters
         is_stored = name not in due
         yield JudgeRequest(
@@ -347,7 +351,7 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[JudgeRequest]:
         )
 
 
-def _delivered(
+def _judge_delivered(
     project: "Project",
     name: str,
     by: Mapping[str, Any],
@@ -369,11 +373,13 @@ def _delivered(
     return ratings, judged_round.decision, ()
 
 
-def _answer(request: JudgeRequest, output: str, *, several: bool) -> tuple[Any, Decision | None]:
+def _summary_and_decision(
+    request: JudgeRequest, output: str, *, several: bool
+) -> tuple[Any, Decision | None]:
     try:
         ratings, decision, warnings = request.judge()
     except EXPECTED as error:
-        message = in_a_sentence(error)
+        message = error_in_a_sentence(error)
         say_aside(f"error: {message}")
         answer = {
             "table": "",
@@ -436,17 +442,17 @@ def _summary_sentences(summary: Summary, left_out: Sequence[str]) -> Iterator[st
         yield f"Raters left out: {joined(sorted(left_out))}."
     yield summary.first_labels
     yield decision.manner
-    if decision.repeated:
-        yield decision.repeated
-    yield from _warnings(summary)
+    if decision.repeat_rate_sentence:
+        yield decision.repeat_rate_sentence
+    yield from _iterate_warnings(summary)
 
 
-def _warnings(summary: Summary) -> Iterator[str]:
+def _iterate_warnings(summary: Summary) -> Iterator[str]:
     if summary.no_ratings:
         yield f"no ratings: {summary.no_ratings}"
-    for line in _only_warning(summary, is_met=True):
+    for line in _iterate_verdicts_that_only_warn(summary, is_met=True):
         yield f"met: {line}"
-    for line in _only_warning(summary, is_met=False):
+    for line in _iterate_verdicts_that_only_warn(summary, is_met=False):
         yield f"warning: {line}"
     for finding in summary.decision.findings:
         if not finding.passed and not finding.holds:
@@ -455,7 +461,7 @@ def _warnings(summary: Summary) -> Iterator[str]:
         yield f"warning: {ALIKE}: {group}"
 
 
-def _only_warning(summary: Summary, *, is_met: bool) -> Iterator[str]:
+def _iterate_verdicts_that_only_warn(summary: Summary, *, is_met: bool) -> Iterator[str]:
     reasons = [
         result.reason
         for result in summary.results

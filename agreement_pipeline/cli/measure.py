@@ -22,14 +22,14 @@ from agreement_pipeline.cli.options import (
     interval_options,
     measure_option,
     number_of,
-    on_disk,
     on_nominal_level,
     option,
     output_option,
     read_table,
     scale_and_limits,
+    spool_stdin_to_disk,
     table_options,
-    tell_models,
+    warn_of_models,
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside, say_results
 from agreement_pipeline.counting import Rated, read_contingency, read_counts
@@ -38,10 +38,10 @@ from agreement_pipeline.estimates import (
     MAX_SHOWN,
     SCOPE_KINDS,
     Estimate,
-    Shown,
-    applicable,
+    ShownRaters,
+    applicable_measures,
+    find_registered_measure,
     label_reliability,
-    registered,
     require_defined,
     survey,
 )
@@ -168,24 +168,24 @@ def measure(
     if inference.interval_method.scheme is not None:
         inference.require_enough_resamples()
     if panel_label:
-        ratings = _open(on_disk(file), reading)
+        ratings = _read_ratings_or_counts(spool_stdin_to_disk(file), reading)
         reliability = label_reliability(
             ratings, trains=named_label, panel_size=panel_size, inference=inference
         )
         in_words = "\n".join(reliability.sentences)
         say(as_json(reliability.to_mapping()) if output == "json" else in_words)
         return 0
-    source, settings = on_disk(file), _settings(at_each, reading)
+    source, settings = spool_stdin_to_disk(file), _settings_to_vary(at_each, reading)
     estimates: list[Estimate] = []
     leading_columns: list[dict[str, Any]] = []
     for setting in settings:
         units = replace(reading["units"], **setting) if setting else reading["units"]
-        ratings = _open(source, {**reading, "units": units})
-        possible = measure or _possible(ratings)
+        ratings = _read_ratings_or_counts(source, {**reading, "units": units})
+        possible = measure or _possible_measures(ratings)
         names = possible if measure or everything else _usual(possible)
         for name in names:
             require_defined(ratings.scale, name)
-        shown_raters = Shown.of(ratings) if everything else None
+        shown_raters = ShownRaters.choose(ratings) if everything else None
         scopes = scope or (SCOPE_KINDS if everything else HEADLINES)
         new_estimates = survey(
             ratings, names, inference, scopes=scopes, shown=shown_raters, trains=named_label
@@ -205,14 +205,14 @@ def measure(
             f"{counted(n_more, 'more measure')}, some of them undefined here or another name of "
             "one: --all prints them, and categories, raters and pairs"
         )
-    if shown_raters and (left_out := shown_raters.left_out()):
+    if shown_raters and (left_out := shown_raters.left_out_sentence()):
         say_aside(left_out)
     if ratings.scale.continuous and interval_method == DEFAULT_METHOD:
         say_aside(f"limits are by {DEFAULT_METHOD}, those of bundled policies by {OF_POLICIES}")
     return 0
 
 
-def _settings(
+def _settings_to_vary(
     values: Sequence[float] | None, reading: Mapping[str, Any]
 ) -> Sequence[dict[str, float]]:
     if not values:
@@ -231,11 +231,11 @@ def _settings(
     return [{setting_names[0]: value} for value in values]
 
 
-def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
+def _read_ratings_or_counts(source: str | Path, reading: Mapping[str, Any]) -> Rated:
     layout = reading["layout"]
     if layout not in AGGREGATED:
         ratings = read_table(source, reading)
-        tell_models(source, ratings)
+        warn_of_models(source, ratings)
         if ratings.origin and (n_same := ratings.origin.left_out.get(SAME_LABEL_TWICE)):
             note = f"{counted(n_same, 'rating')} had the item, rater and label of another one"
             say_aside(f"{Path(source).name}: {note}, and each such label counts once")
@@ -282,13 +282,13 @@ def _defined(
     return list(compress(leading_columns, is_defined)), list(compress(estimates, is_defined))
 
 
-def _possible(ratings: Rated) -> tuple[str, ...]:
+def _possible_measures(ratings: Rated) -> tuple[str, ...]:
     """First the measure by which the usual policy decides. Counts have those that need no rater by
     name.
     """
-    names = tuple(sorted(applicable(ratings), key=lambda name: name != DEFAULT_OF_ROUNDS))
+    names = tuple(sorted(applicable_measures(ratings), key=lambda name: name != DEFAULT_OF_ROUNDS))
     if ratings.raters:
         return names
-    possible = tuple(name for name in names if registered(name).needs == "counts")
+    possible = tuple(name for name in names if find_registered_measure(name).needs == "counts")
     say_aside(f"{len(names) - len(possible)} measures need raters by name, and are left out")
     return possible

@@ -25,7 +25,7 @@ from agreement_pipeline.errors import (
     DrawError,
     ProjectError,
     StoreError,
-    in_a_sentence,
+    error_in_a_sentence,
 )
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
@@ -38,10 +38,10 @@ from agreement_pipeline.ratings import (
     Scale,
     count_set_labels,
     describe_doubtful_labels,
+    describe_leaving_out_placeholders,
     find_misspelt,
-    how_to_leave_out,
-    like_models,
-    probable_level,
+    guess_level,
+    names_like_models,
 )
 from agreement_pipeline.readers import (
     CHOICES,
@@ -88,7 +88,7 @@ def why_in_json(error: BaseException) -> dict[str, Any]:
     if isinstance(error, click.UsageError):
         return {"format": JSON_FORMAT, "code": "usage", "why": error.format_message()}
     code = getattr(error, "code", OF_MACHINE)
-    return {"format": JSON_FORMAT, "code": code, "why": in_a_sentence(error)}
+    return {"format": JSON_FORMAT, "code": code, "why": error_in_a_sentence(error)}
 
 
 def say_refused(error: CertificateError | DrawError, output: str) -> int:
@@ -255,7 +255,7 @@ def full_name(text: str) -> str:
     return SHORT.get(text, text)
 
 
-def _path(text: str) -> Path:
+def _parse_path(text: str) -> Path:
     """It has a name, so that `.` is called as its folder is."""
     if "://" in text:
         raise ValueError(f"found {text!r}, a URL; expected a file of this machine. Download it.")
@@ -263,8 +263,8 @@ def _path(text: str) -> Path:
     return path if path.name else path.resolve()
 
 
-def _writable(text: str) -> Path:
-    path = _path(text)
+def _parse_writable_path(text: str) -> Path:
+    path = _parse_path(text)
     is_file = not path.is_dir() and path.parent.is_dir()
     if not (is_file and os.access(path if path.exists() else path.parent, os.W_OK)):
         raise ValueError(
@@ -281,7 +281,7 @@ def number_of(
     kind: type[int] | type[float] = float,
 ) -> ReadBy:
     def read_number(text: str) -> float:
-        value = _number(text)
+        value = _parse_number(text)
         if not meets(value):
             raise ValueError(f"found {text}; expected {expected}.")
         return kind(value)
@@ -289,18 +289,18 @@ def number_of(
     return ReadBy(name, read_number)
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise ValueError(f"found {text!r}; expected a number.") from None
 
 
-def _shares(text: str) -> tuple[float, ...]:
-    return tuple(_number(share) for share in text.split(","))
+def _parse_shares(text: str) -> tuple[float, ...]:
+    return tuple(_parse_number(share) for share in text.split(","))
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _parse_names(text: str) -> tuple[str, ...]:
     """Names between commas, as a row of CSV: a name in quotes may hold a comma."""
     try:
         (names,) = csv.reader([text], strict=True)
@@ -314,7 +314,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _names_of_a_group(text: str) -> tuple[str, ...]:
     """Names of raters that belong together."""
-    names = _names(text)
+    names = _parse_names(text)
     if len(names) < 2 or "" in names:
         meant_names = names[0].split("=") if len(names) == 1 else [name for name in names if name]
         row = io.StringIO()
@@ -328,7 +328,7 @@ def _names_of_a_group(text: str) -> tuple[str, ...]:
     return names
 
 
-def _limit(text: str) -> tuple[str, int]:
+def _parse_limit(text: str) -> tuple[str, int]:
     name, _, maximum = text.partition("=")
     if name not in LIMITED or not maximum.isdecimal():
         raise ValueError(
@@ -338,33 +338,33 @@ def _limit(text: str) -> tuple[str, int]:
     return name, int(maximum)
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _parse_pair(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not name or not sign:
         raise ValueError(f"found {text}; expected a field and a value, as status=submitted.")
     return name, value
 
 
-def _predictions(text: str) -> tuple[str, PredictionsFile]:
+def _parse_predictions(text: str) -> tuple[str, PredictionsFile]:
     name, sign, file = text.partition("=")
     if not (name and sign and file):
         raise ValueError(f"found {text}; expected a model and a file, as model_a=predictions.csv.")
     return name, PredictionsFile(file)
 
 
-def _units(text: str) -> "UnitSettings":
+def _parse_units(text: str) -> "UnitSettings":
     """The kind comes first, then settings."""
     from agreement_pipeline.units import UnitSettings
 
-    kind, *pairs = _names(text)
-    settings: dict[str, Any] = dict(map(_pair, pairs))
+    kind, *pairs = _parse_names(text)
+    settings: dict[str, Any] = dict(map(_parse_pair, pairs))
     for name, value in settings.items():
         if name in ("at_least", "step"):
-            settings[name] = _number(value)
+            settings[name] = _parse_number(value)
         elif name == "members":
             settings[name] = tuple(value.split("|"))
         elif name == "sigmas":
-            settings[name] = tuple(map(_number, value.split("|")))
+            settings[name] = tuple(map(_parse_number, value.split("|")))
     unknown = sorted({*settings} - {setting.name for setting in fields(UnitSettings)})
     if unknown or "kind" in settings:
         raise ValueError(
@@ -380,9 +380,9 @@ REPETITIONS = number_of(
     lambda n: FEWEST_REPETITIONS <= n <= MOST_REPETITIONS and n.is_integer(),
     int,
 )
-SHARES = ReadBy("share,…", _shares)
-FILE = ReadBy("file", _path, "file")
-SOURCE = ReadBy("file", lambda text: text if "://" in text else _path(text), "file")
+SHARES = ReadBy("share,…", _parse_shares)
+FILE = ReadBy("file", _parse_path, "file")
+SOURCE = ReadBy("file", lambda text: text if "://" in text else _parse_path(text), "file")
 FOLDER = ReadBy("folder", Path, "dir")
 PLACE = ReadBy("url", str, "dir")
 
@@ -390,7 +390,7 @@ option = partial(click.option, cls=Option)
 column = partial(option, group=COLUMNS, metavar="NAME")
 
 
-def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+def combine_options(*options: Callable[[F], F]) -> Callable[[F], F]:
     def add(command: F) -> F:
         for decorate in reversed(options):
             command = decorate(command)
@@ -399,7 +399,7 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return add
 
 
-table_options = together(
+table_options = combine_options(
     option(
         "--layout",
         group=INPUT,
@@ -458,7 +458,7 @@ table_options = together(
     option(
         "--limit",
         group=INPUT,
-        type=ReadBy("name=n", _limit),
+        type=ReadBy("name=n", _parse_limit),
         multiple=True,
         help=f"Another limit on what is read: {', '.join(LIMITED)}. Repeat for more.",
     ),
@@ -472,7 +472,7 @@ table_options = together(
     option(
         "--where",
         group=INPUT,
-        type=ReadBy("field=value", _pair),
+        type=ReadBy("field=value", _parse_pair),
         multiple=True,
         help="Only rows with this value count. Repeat for more.",
     ),
@@ -522,14 +522,14 @@ table_options = together(
     option(
         "--units",
         group=INPUT,
-        type=ReadBy("kind,key=value,…", _units),
+        type=ReadBy("kind,key=value,…", _parse_units),
         show_default="labels are categories",
         help="Label objects, such as spans or boxes,at_least=0.7. See `guide units`.",
     ),
     option(
         "--predictions",
         group=INPUT,
-        type=ReadBy("model=file", _predictions),
+        type=ReadBy("model=file", _parse_predictions),
         multiple=True,
         help="A table with the label that a model gave each item (columns item and label). Repeat "
         "for more.",
@@ -604,14 +604,14 @@ table_options = together(
     option(
         "--categories",
         group=SCALE,
-        type=ReadBy("a,b,…", _names),
+        type=ReadBy("a,b,…", _parse_names),
         show_default="those that occur",
         help='The categories in order, as a row of CSV: "yes, sure",no.',
     ),
     option(
         "--same-label",
         group=SCALE,
-        type=ReadBy("name=other", _pair),
+        type=ReadBy("name=other", _parse_pair),
         multiple=True,
         help="Another word for a label, as yes=1. Repeat for more.",
     ),
@@ -623,7 +623,7 @@ table_options = together(
         help="A label that says that nobody gave one, such as n/a. Repeat for more.",
     ),
 )
-engine_options = together(
+engine_options = combine_options(
     option(
         "--engine",
         group=INPUT,
@@ -647,7 +647,7 @@ confidence_option = option(
     default=Inference.confidence_level,
     help="Confidence level of the intervals.",
 )
-interval_options = together(
+interval_options = combine_options(
     confidence_option,
     option(
         "--n-resamples",
@@ -674,7 +674,7 @@ output_option = format_option("table", "json")
 
 
 def tasks_options(forms: Iterable[str]) -> Callable[[F], F]:
-    return together(
+    return combine_options(
         option(
             "--format",
             "form",
@@ -686,7 +686,7 @@ def tasks_options(forms: Iterable[str]) -> Callable[[F], F]:
         option(
             "--output",
             group=OUTPUT,
-            type=ReadBy("file", _writable, "file"),
+            type=ReadBy("file", _parse_writable_path, "file"),
             show_default="the standard output",
             help="The file to write.",
         ),
@@ -709,7 +709,7 @@ policy_option = option(
 )
 
 
-population_options = together(
+population_options = combine_options(
     option(
         "--predicted",
         group=COLUMNS,
@@ -741,7 +741,7 @@ def store_option(**settings: Any) -> Callable[[F], F]:
     return option("--store", type=PLACE, **settings)
 
 
-def only_store() -> Path:
+def find_only_store() -> Path:
     stores = sorted(str(path) for path in STORES.glob("*") if path.is_dir())
     if len(stores) != 1:
         raise StoreError(
@@ -771,7 +771,7 @@ def read_with_warnings(
     """The ratings, and what may be a mistake: a column that is read as something else than its
     name, a level that nobody named, or a seldom label that resembles a common one.
     """
-    place = on_disk(source)
+    place = spool_stdin_to_disk(source)
     if reading["layout"] in AGGREGATED:
         raise click.UsageError(
             f"found --layout {reading['layout']}; expected long or wide, since only `measure` "
@@ -796,7 +796,7 @@ def read_with_warnings(
         f"column {column!r} is read as {name}; if it is none, name another with --{name}"
         for name, column in guessed.items()
     )
-    return ratings, (*of_columns, *_doubts(ratings, reading["level"]))
+    return ratings, (*of_columns, *_iterate_doubts(ratings, reading["level"]))
 
 
 def check_suite(
@@ -805,7 +805,7 @@ def check_suite(
     """What the suite finds in a table that is read as `read_table` reads it."""
     from agreement_pipeline.release import check_delivery
 
-    place = on_disk(source)
+    place = spool_stdin_to_disk(source)
     columns, rules = (
         Columns(**settings_for(Columns, reading)),
         Rules(**settings_for(Rules, reading)),
@@ -825,7 +825,7 @@ def check_suite(
     )
 
 
-def _doubts(ratings: Ratings, level: Level | None) -> Iterator[str]:
+def _iterate_doubts(ratings: Ratings, level: Level | None) -> Iterator[str]:
     """What may be a mistake in labels that nobody declared, or on a level that nobody named."""
     scale, names = ratings.scale, ratings.scale.names
     if not scale.declared or scale.continuous:
@@ -836,12 +836,15 @@ def _doubts(ratings: Ratings, level: Level | None) -> Iterator[str]:
             yield from describe_doubtful_labels(names, slips)
         if placeholders := ratings.undeclared_placeholders:
             count = "count as labels" if len(placeholders) > 1 else "counts as a label"
-            yield f"{called('label', placeholders)} {count}.{how_to_leave_out(placeholders)}"
+            yield (
+                f"{called('label', placeholders)} "
+                f"{count}.{describe_leaving_out_placeholders(placeholders)}"
+            )
     if level is None:
-        yield from _of_level(scale)
+        yield from _iterate_level_doubts(scale)
 
 
-def _of_level(scale: Scale) -> Iterator[str]:
+def _iterate_level_doubts(scale: Scale) -> Iterator[str]:
     """What is told of a level that nobody named. Two labels agree alike on each level."""
     parts = [part for name in scale.names for part in name.split("|")]
     if scale.level == "ordinal" and len(parts) > 2:
@@ -854,7 +857,7 @@ def _of_level(scale: Scale) -> Iterator[str]:
             "labels are numbers, and their distances count; if they are names, give "
             "--level nominal; if only their order matters, --level ordinal; else --level interval"
         )
-    elif scale.level == "nominal" and _like_numbers(parts):
+    elif scale.level == "nominal" and _look_like_numbers(parts):
         if len(parts) > len(scale.names):
             words = "labels of several numbers count as sets of names, whose order is lost"
             step = "if they are measures, give --level 'multivariate interval'"
@@ -869,16 +872,16 @@ def _of_level(scale: Scale) -> Iterator[str]:
         yield f"{words}; {step}; else --level nominal"
 
 
-def tell_models(source: str | Path, ratings: Ratings) -> None:
-    if likely_models := like_models(ratings.raters):
-        from agreement_pipeline.evidence import asked_of_models
+def warn_of_models(source: str | Path, ratings: Ratings) -> None:
+    if likely_models := names_like_models(ratings.raters):
+        from agreement_pipeline.evidence import ask_whether_models
 
         options_text = " ".join(f"--classifier {shlex.quote(name)}" for name in likely_models)
-        question = f"{asked_of_models(likely_models)} Then give {options_text}."
+        question = f"{ask_whether_models(likely_models)} Then give {options_text}."
         say_aside(f"warning: {Path(source).name}: the raters are taken for people. {question}")
 
 
-def _like_numbers(labels: Collection[str]) -> bool:
+def _look_like_numbers(labels: Collection[str]) -> bool:
     # A few may be others, such as n/a. Two labels agree alike on each level.
     return len(labels) > 2 and sum(map(bool, map(NUMBER.fullmatch, labels))) >= 0.9 * len(labels)
 
@@ -917,7 +920,7 @@ def on_nominal_level(reading: Mapping[str, Any]) -> dict[str, Any]:
 def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
     """Categories whose level nobody named are on their probable one."""
     categories, level = reading["categories"], reading["level"]
-    scale = None if categories is None else Scale(categories, level or probable_level(categories))
+    scale = None if categories is None else Scale(categories, level or guess_level(categories))
     return {
         "scale": scale,
         "level": level,
@@ -925,7 +928,7 @@ def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def on_disk(source: str | Path) -> str | Path:
+def spool_stdin_to_disk(source: str | Path) -> str | Path:
     if str(source) != "-":
         return source
     context = click.get_current_context()

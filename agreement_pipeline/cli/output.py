@@ -29,7 +29,7 @@ def say(text: str) -> None:
     """If nobody reads on (`| head`), the rest is dropped without a word."""
     end_progress()
     try:
-        _print(text, sys.stdout)
+        _print_to_stream(text, sys.stdout)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -82,14 +82,14 @@ def say_aside(text: str) -> None:
     from agreement_pipeline.report import printable
 
     end_progress()
-    _print(printable(text), sys.stderr)
+    _print_to_stream(printable(text), sys.stderr)
 
 
 def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def _print(text: str, stream: TextIO) -> None:
+def _print_to_stream(text: str, stream: TextIO) -> None:
     encoding = stream.encoding or "utf-8"
     try:
         text.encode(encoding)

@@ -25,7 +25,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say_aside, say_results
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.evidence import plan_figure, plan_rows
+from agreement_pipeline.evidence import build_plan_figure, plan_rows
 from agreement_pipeline.policy import (
     DEFAULT_EXPECTED_VALUE,
     DEFAULT_LABELS_PER_ITEM,
@@ -34,7 +34,7 @@ from agreement_pipeline.policy import (
     N_ROUNDS,
     Policy,
     advise_on_label,
-    drawn_part_needed,
+    describe_drawn_part_needed,
     load_policy,
     warn_of_unplanned_look,
 )
@@ -56,7 +56,7 @@ SEVERAL = number_of(
 )
 
 
-def _image(text: str) -> Path:
+def _parse_image_path(text: str) -> Path:
     path = Path(text)
     if path.suffix != ".svg" or not path.parent.is_dir():
         raise ValueError(f"found {text}; expected a name ending in .svg, in an existing folder.")
@@ -144,7 +144,7 @@ def _draw_sentence(policy: Policy, wrong: float, probability: float) -> str:
 @option(
     "--plot",
     group=OUTPUT,
-    type=ReadBy("file", _image, "file"),
+    type=ReadBy("file", _parse_image_path, "file"),
     help="Write the curves as an SVG image.",
 )
 @click.pass_context
@@ -201,13 +201,13 @@ def plan(
                 if each.measure == rule.measure and each.n_items is not None
             }
             trained = label.label if label else default_label(earlier.scale)
-            if sentence := drawn_part_needed(trained, items_by_ratings):
+            if sentence := describe_drawn_part_needed(trained, items_by_ratings):
                 say_aside(f"{sentence} Draw them: agreement-pipeline draw --second-panel ROUND.")
     if cost := warn_of_unplanned_look(judged_by):
         say_aside(cost)
     if silver := _draw_sentence(judged_by, wrong, probability):
         say_aside(silver)
-    figure = plan_figure(plans) if plot else None
+    figure = build_plan_figure(plans) if plot else None
     if plot and figure:
         plot.write_text(svg_file(figure), encoding="utf-8")
     elif plot:

@@ -6,7 +6,7 @@ from agreement_pipeline.cli.app import UNJUDGED
 from agreement_pipeline.cli.options import FILE, command
 from agreement_pipeline.cli.output import say, say_table
 from agreement_pipeline.report import printable
-from agreement_pipeline.text import chained, counted, listed
+from agreement_pipeline.text import counted, join_sentences, listed
 
 
 @command("agreement-pipeline reassess configs/projects/moderation.yaml")
@@ -41,7 +41,7 @@ def reassess(file: Path) -> int:
     if rows:
         say_table(rows, "why")
     for withdrawal in project.gold_withdrawals()[n_withdrawals:]:
-        say(printable(f"withdrawn: {chained(withdrawal['reasons'])}"))
+        say(printable(f"withdrawn: {join_sentences(withdrawal['reasons'])}"))
     if unreleased:
         say(
             f"Admitted and not released: {listed(unreleased, 50)}. Run the asset reassessment in "

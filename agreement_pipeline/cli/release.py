@@ -58,11 +58,11 @@ def release(project: Path, round_name: str | None, output: str) -> int:
             _say_of_others(other_releases)
         return REFUSED_STATUS
     other_releases = _release_without_gold(opened, n_withdrawals)
-    facts = {**_facts(new_release), **other_releases}
+    facts = {**_release_facts(new_release), **other_releases}
     if output == "json":
         say(as_json(facts))
     else:
-        say("\n  ".join(map(printable, _in_words(facts))))
+        say("\n  ".join(map(printable, _facts_in_words(facts))))
         _say_of_others(other_releases)
     return 0
 
@@ -97,17 +97,17 @@ def _say_of_others(facts: Mapping[str, Any]) -> None:
         say(printable(f"not released anew: round {name}: {message}"))
 
 
-def _facts(release: "Release") -> dict[str, Any]:
+def _release_facts(release: "Release") -> dict[str, Any]:
     labels = release.labels
     return {
         "released": True,
         "path": str(release.path),
         "project": release.project,
         "rounds": list(release.rounds),
-        "training_rows": len(labels.resolved),
-        "without_label": int(labels.unresolved.sum()),
+        "training_rows": len(labels.rows_with_label),
+        "without_label": int(labels.rows_without_label.sum()),
         "with_one_rating": int(
-            (labels.resolved_as("single") | labels.resolved_as("one_rater")).sum()
+            (labels.is_resolved_as("single") | labels.is_resolved_as("one_rater")).sum()
         ),
         "trains": release.trains and release.trains.to_mapping(),
         "what_trains": list(release.what_trains),
@@ -119,7 +119,7 @@ def _facts(release: "Release") -> dict[str, Any]:
     }
 
 
-def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
+def _facts_in_words(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"released: {facts['path']}"
     left_out = facts["without_label"]
     unlabelled = f"; {counted(left_out, 'item')} without a label" if left_out else ""

@@ -23,7 +23,7 @@ from agreement_pipeline.cli.options import (
     table_options,
 )
 from agreement_pipeline.cli.output import say, terminal_width
-from agreement_pipeline.errors import EXPECTED, AgreementError, StoreError, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, AgreementError, StoreError, error_in_a_sentence
 from agreement_pipeline.policy import load_policy
 
 if TYPE_CHECKING:
@@ -99,7 +99,11 @@ def report(
                 f"{file}: found projects with round {round_name!r}; expected no round. "
                 "Name the YAML file of one project with it."
             )
-        write_pages = _of_projects if several else partial(_of_project, round_name=round_name)
+        write_pages = (
+            _write_projects_pages
+            if several
+            else partial(_write_project_pages, round_name=round_name)
+        )
         say("\n".join(write_pages(file, names=names, target=target)))
         return 0
     if round_name:
@@ -128,7 +132,7 @@ def _is_page(target: Path) -> bool:
     return target.suffix.lower() in (".html", ".htm")
 
 
-def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[str]:
+def _write_projects_pages(folder: Path, *, names: bool, target: Path | None) -> Iterator[str]:
     from agreement_pipeline.projects import INDEX, Project, load_projects, projects_page
 
     projects = [Project(settings) for settings in load_projects(folder)]
@@ -139,16 +143,16 @@ def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[
     pages: dict[str, str] = {}
     for project in projects:
         try:
-            yield from _pages(
+            yield from _write_round_pages(
                 project, target / project.name, names, {"All projects": f"../{INDEX}"}
             )
             pages[project.name] = f"{project.name}/{INDEX}"
         except EXPECTED as error:
-            yield f"{project.name}: no page, since {in_a_sentence(error)}"
+            yield f"{project.name}: no page, since {error_in_a_sentence(error)}"
     yield _print_or_write(partial(of_all, pages), target / INDEX)
 
 
-def _of_project(
+def _write_project_pages(
     file: Path, *, round_name: str | None, names: bool, target: Path | None
 ) -> Iterator[str]:
     from agreement_pipeline.projects import Project, load_project, project_page, round_page
@@ -162,10 +166,10 @@ def _of_project(
     elif target is None or _is_page(target):
         yield _print_or_write(partial(project_page, project, names=names), target)
     else:
-        yield from _pages(project, target, names, {})
+        yield from _write_round_pages(project, target, names, {})
 
 
-def _pages(
+def _write_round_pages(
     project: "Project", folder: Path, names: bool, links: Mapping[str, str]
 ) -> Iterator[str]:
     from agreement_pipeline.projects import INDEX, page_of, project_page, round_page
@@ -186,9 +190,9 @@ def _pages(
 
 def _print_or_write(page: Callable[..., str], target: Path | None) -> str:
     if target is None:
-        from agreement_pipeline.report import as_text
+        from agreement_pipeline.report import render_text
 
-        return page(render=partial(as_text, width=terminal_width()))
+        return page(render=partial(render_text, width=terminal_width()))
     text = page()
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say, terminal_width
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.text import listed, meant
+from agreement_pipeline.text import listed, suggest_name
 
 
 @command(
@@ -45,7 +45,7 @@ def run(projects: tuple[Path, ...], root: Path, release: bool) -> int:
     from agreement_pipeline.projects import Project, load_project, load_projects
 
     folder = root / "configs" / "projects"
-    files = [_file_of(name, folder) for name in projects]
+    files = [_find_project_file(name, folder) for name in projects]
     settings = [load_project(file) for file in files] if files else load_projects(folder)
     loaded_projects = [Project(project_settings) for project_settings in settings]
     runs = run_projects(loaded_projects, release=release)
@@ -53,7 +53,7 @@ def run(projects: tuple[Path, ...], root: Path, release: bool) -> int:
     return max(run.exit_status for run in runs)
 
 
-def _file_of(project: Path, folder: Path) -> Path:
+def _find_project_file(project: Path, folder: Path) -> Path:
     """The file of a project, which may be called by its name alone."""
     file = folder / f"{project}.yaml"
     if project.is_file() or project.suffix in OF_PROJECT:
@@ -62,6 +62,7 @@ def _file_of(project: Path, folder: Path) -> Path:
         names = sorted(path.stem for path in folder.glob("*.yaml"))
         raise ProjectError(
             f"found no project {str(project)!r} among {listed(names)} of {folder}; expected a "
-            f"project's name or its YAML file. {meant(str(project), names, 'Correct the name.')}"
+            "project's name or its YAML file. "
+            f"{suggest_name(str(project), names, 'Correct the name.')}"
         )
     return file

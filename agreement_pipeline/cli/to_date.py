@@ -9,7 +9,7 @@ from agreement_pipeline.cli.options import (
     store_option,
 )
 from agreement_pipeline.cli.output import say_aside, say_results
-from agreement_pipeline.estimates import applicable, require_defined, survey
+from agreement_pipeline.estimates import applicable_measures, require_defined, survey
 from agreement_pipeline.evidence import estimate_rows
 from agreement_pipeline.intervals import Inference
 
@@ -48,7 +48,7 @@ def to_date(
     }
     if held_rounds := [name for name, decision in decision_by_round.items() if decision == "held"]:
         say_aside(f"with {counted(len(held_rounds), 'held round')}: {listed(held_rounds)}")
-    names = measure or applicable(ratings)
+    names = measure or applicable_measures(ratings)
     for name in names:
         require_defined(ratings.scale, name)
     scopes = ("round", "category", "classifier")

@@ -145,7 +145,7 @@ def verify(
         refuse_to_replace(target)
     by = Signed(signed, signed_by) if signed and signed_by else None
     opened_store = Store(store) if store else None
-    demands = replace(_demands(require), without_waivers=no_waivers, today=today, signed=by)
+    demands = replace(_parse_demands(require), without_waivers=no_waivers, today=today, signed=by)
     try:
         opened_release = open_release(
             release, require=demands, store=opened_store, auditor=ModelsAuditor()
@@ -159,7 +159,7 @@ def verify(
     if target:
         target.write_bytes(statement_of(opened_release, datetime.now(UTC)))
     facts = {
-        **_mapping(
+        **_facts_of_release(
             opened_release,
             None if opened_store is None else superseded(opened_release, opened_store),
         ),
@@ -167,11 +167,11 @@ def verify(
             voucher for voucher, is_given in (("log", opened_store), ("signature", by)) if is_given
         ],
     }
-    say(as_json(facts) if output == "json" else "\n".join(map(printable, _in_words(facts))))
+    say(as_json(facts) if output == "json" else "\n".join(map(printable, _facts_in_words(facts))))
     return 0
 
 
-def _demands(texts: Sequence[str]) -> "Demands":
+def _parse_demands(texts: Sequence[str]) -> "Demands":
     """Texts such as `alpha>=0.8`, `raters>=3`, `wrong<0.05` and `policy=standard@2`."""
     from agreement_pipeline.release import Demands
 
@@ -186,9 +186,9 @@ def _demands(texts: Sequence[str]) -> "Demands":
         elif policy := OF_POLICY.fullmatch(text.strip()):
             policies.append((policy["name"], int(policy["version"]) if policy["version"] else None))
         elif wrong := WRONG.fullmatch(text.strip()):
-            limits.append(_limit(text, wrong["most"]))
+            limits.append(_parse_silver_limit(text, wrong["most"]))
         else:
-            rules.append(_rule(text))
+            rules.append(_parse_rule(text))
     for several, noun in ((policies, "policies"), (limits, "limits of wrong labels")):
         if len(several) > 1:
             raise PolicyError(
@@ -214,14 +214,14 @@ def _demands(texts: Sequence[str]) -> "Demands":
     return Demands(required, min_counts, policies[0] if policies else None)
 
 
-def _limit(text: str, maximum: str) -> Silver:
+def _parse_silver_limit(text: str, maximum: str) -> Silver:
     try:
         return Silver(float(maximum))
     except ValueError as error:
         raise PolicyError(f"--require {text}: {error}") from None
 
 
-def _rule(text: str) -> Rule:
+def _parse_rule(text: str) -> Rule:
     subject, _, cutoff = text.partition(">=")
     name, _, scope = subject.strip().partition(" of ")
     try:
@@ -241,7 +241,7 @@ def _rule(text: str) -> Rule:
         ) from None
 
 
-def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, Any]:
+def _facts_of_release(release: "Release", superseded: Sequence[str] | None) -> dict[str, Any]:
     from agreement_pipeline.release import counts, foreign_files
 
     cutoffs = {
@@ -255,9 +255,9 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
         "policy": release.policy.policy,
         "policy_version": release.policy.version,
         "policy_digest": release.policy.digest,
-        "training_rows": len(release.labels.resolved),
-        "adjudicated": int(release.labels.resolved_as("adjudicated").sum()),
-        "silver": int(release.labels.resolved_as("silver").sum()),
+        "training_rows": len(release.labels.rows_with_label),
+        "adjudicated": int(release.labels.is_resolved_as("adjudicated").sum()),
+        "silver": int(release.labels.is_resolved_as("silver").sum()),
         "trains": release.trains and release.trains.to_mapping(),
         "what_trains": list(release.what_trains),
         "tentative": release.tentative,
@@ -292,7 +292,7 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
     }
 
 
-def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
+def _facts_in_words(facts: Mapping[str, Any]) -> Iterator[str]:
     tentative = "; admitted as tentative" if facts["tentative"] else ""
     yield (
         f"verified: rounds {', '.join(facts['rounds'])}; "
@@ -307,7 +307,7 @@ def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
     policy = f"policy {facts['policy']}, version {facts['policy_version']}"
     yield f"  project {facts['project']}; {policy}"
     if facts["written_by"] != __version__:
-        yield f"  {_today(facts['written_by'], facts['held_today'])}"
+        yield f"  {_today_in_words(facts['written_by'], facts['held_today'])}"
     if ignored := facts["ignored_files"]:
         yield f"  ignored, as no part of the release: {joined(ignored)}"
     for name, round_facts in facts["rounds"].items():
@@ -317,7 +317,7 @@ def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
         )
         yield f"  round {name}: {panel}{present}"
         for verdict in round_facts["verdicts"]:
-            yield f"    {_verdict(verdict)}"
+            yield f"    {_verdict_in_words(verdict)}"
         for waiver in round_facts["waivers"]:
             sample = waiver.get("sample", {}).get("round")
             yield (
@@ -341,7 +341,7 @@ def _recorded_in_words(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"      {finding['severity']}: {finding['description']}"
 
 
-def _today(writer: str, reasons_by_round: Mapping[str, Sequence[str]]) -> str:
+def _today_in_words(writer: str, reasons_by_round: Mapping[str, Sequence[str]]) -> str:
     reasons_text = "; ".join(
         f"round {name}: {'; '.join(reasons)}" for name, reasons in reasons_by_round.items()
     )
@@ -349,7 +349,7 @@ def _today(writer: str, reasons_by_round: Mapping[str, Sequence[str]]) -> str:
     return f"written by agreement_pipeline {writer}; {__version__} {outcome}"
 
 
-def _verdict(verdict: Mapping[str, Any]) -> str:
+def _verdict_in_words(verdict: Mapping[str, Any]) -> str:
     value = "undefined" if verdict["value"] is None else number(verdict["value"])
     return (
         f"{verdict['measure']} of {verdict['scope']} {value}, "

@@ -27,16 +27,16 @@ from agreement_pipeline.integrity import (
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import (
     CLOSED,
-    Need,
+    Requirement,
     Value,
     is_number,
+    is_whole_number_between,
     refuse_mistakes,
-    shown,
-    whole,
+    value_in_message,
 )
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.text import listed
-from agreement_pipeline.yaml_files import Place, read_yaml, validated
+from agreement_pipeline.yaml_files import Place, read_yaml, validate_settings
 
 ROUND = "round"
 OPTIONAL = (ROUND,)
@@ -44,7 +44,7 @@ BOUNDS = ("min_value", "max_value")
 CONTRACT_FILE_STEM = "contract"
 BUILT_IN = Path(__file__).with_name("default")
 TEXT = Value("a text", lambda name: isinstance(name, str), "Name it.")
-VERSION = Value("a whole number from 1", whole(1), "Count the versions.")
+VERSION = Value("a whole number from 1", is_whole_number_between(1), "Count the versions.")
 NONE = "none"
 """The name of the contract that asks nothing."""
 Table: TypeAlias = tuple[Expectation, ...]
@@ -102,14 +102,14 @@ class Contract:
     def __post_init__(self) -> None:
         refuse_mistakes(self, ContractError, self._needs())
 
-    def _needs(self) -> Iterator[Need]:
+    def _needs(self) -> Iterator[Requirement]:
         for name in ("rows", "items"):
             if self.contract == NONE:
                 words = f"no expectation, since a contract {NONE} asks nothing"
-                yield Need(name, not getattr(self, name), words, "Rename it.")
+                yield Requirement(name, not getattr(self, name), words, "Rename it.")
             else:
                 words = "a list of at least one expectation"
-                yield Need(name, bool(getattr(self, name)), words, "Add one.")
+                yield Requirement(name, bool(getattr(self, name)), words, "Add one.")
         placed_expectations = [
             ((table, number), expectation)
             for table, expectations in self.tables.items()
@@ -117,7 +117,7 @@ class Contract:
         ]
         checks = [expectation.check for _, expectation in placed_expectations]
         for path, expectation in placed_expectations:
-            yield Need(
+            yield Requirement(
                 (*path, "meta", "check"),
                 checks.count(expectation.check) == 1,
                 "a name of its own",
@@ -125,7 +125,7 @@ class Contract:
                 found=f"{expectation.check!r} more than once",
             )
             delivered = DELIVERED[str(path[0])]
-            yield Need(
+            yield Requirement(
                 (*path, "meta", "when"),
                 expectation.meta.when in (None, *delivered),
                 f"{' or '.join(delivered)} in table {path[0]}",
@@ -133,7 +133,7 @@ class Contract:
             )
         for number, expectation in enumerate(self.round):
             column = expectation.kwargs.get("column")
-            yield Need(
+            yield Requirement(
                 ("round", number, "kwargs", "column"),
                 column in FACTS,
                 f"one of {', '.join(sorted(FACTS))}",
@@ -143,7 +143,7 @@ class Contract:
                 name: expectation.kwargs[name] for name in BOUNDS if name in expectation.kwargs
             }
             is_bound = expectation.type == VALUES_BETWEEN and all(map(is_number, bounds.values()))
-            yield Need(
+            yield Requirement(
                 ("round", number),
                 is_bound and {*expectation.kwargs} == {"column", *bounds},
                 f"{VALUES_BETWEEN} with {' or '.join(BOUNDS)}",
@@ -210,7 +210,8 @@ class Contract:
         )
         if not isinstance(contract_data, dict) or {*contract_data} - {"version"}:
             raise ContractError(
-                f"{place}: found {shown(contract_data)}; expected `version: 1` or higher."
+                f"{place}: found {value_in_message(contract_data)}; expected `version: 1` or "
+                "higher."
             )
         lines = {
             (table, *path): line
@@ -239,7 +240,7 @@ class Contract:
         entries = data.get("suite") if isinstance(data, Mapping) else None
         if isinstance(data, Mapping) and entries is not None:
             data = {key: value for key, value in data.items() if key != "suite"}
-        contract = validated(cls, data, place, ContractError)
+        contract = validate_settings(cls, data, place, ContractError)
         object.__setattr__(contract, "where", place)
         if entries is not None:
             meta = {"version": contract.version}

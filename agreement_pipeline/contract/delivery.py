@@ -41,7 +41,7 @@ def validate_delivery(
     not_run: dict[str, tuple[bool, str]] = {}
     entries: list[dict[str, Any]] = []
     for number, entry in enumerate(suite.entries):
-        if entry.when and table.own_name(entry.when) not in table.header:
+        if entry.when and table.source_name(entry.when) not in table.header:
             not_run[entry.check] = (True, idle_words(entry))
         elif "vocabulary" in entry.parameters and vocabulary is None:
             not_run[entry.check] = (
@@ -184,10 +184,10 @@ def _fill_parameters(
     kwargs = json.loads(json.dumps(entry.kwargs))
     for key in ("column", "column_A", "column_B"):
         if isinstance(kwargs.get(key), str):
-            kwargs[key] = table.own_name(kwargs[key])
+            kwargs[key] = table.source_name(kwargs[key])
     for key in ("column_list", "column_set"):
         if isinstance(kwargs.get(key), list):
-            kwargs[key] = [table.own_name(str(name)) for name in kwargs[key]]
+            kwargs[key] = [table.source_name(str(name)) for name in kwargs[key]]
     if "row_condition" in kwargs and kwargs["row_condition"] is not None:
         kwargs["row_condition"] = _in_own_names(kwargs["row_condition"], table)
     column = kwargs.get("column")
@@ -218,7 +218,7 @@ def _in_own_names(condition: Any, table: "DeliveredTable") -> Any:
     if not isinstance(condition, dict):
         return condition
     return {
-        key: {"name": table.own_name(inner["name"])}
+        key: {"name": table.source_name(inner["name"])}
         if key == "column"
         else _in_own_names(inner, table)
         for key, inner in condition.items()

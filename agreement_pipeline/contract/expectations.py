@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from agreement_pipeline.errors import ContractError
-from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes
+from agreement_pipeline.mistakes import CLOSED, Requirement, Value, one_of_value, refuse_mistakes
 from agreement_pipeline.ratings import Ratings
 
 TABLES = ("rows", "items", "round")
@@ -123,19 +123,19 @@ class Expectation:
     kwargs: Annotated[Mapping[str, Any], KWARGS, ALLOWED, OPEN]
     description: Annotated[str, DESCRIPTION]
     meta: Meta
-    severity: Annotated[str, one_of(tuple(SEVERITIES))] = "critical"
+    severity: Annotated[str, one_of_value(tuple(SEVERITIES))] = "critical"
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, ContractError, self._needs())
         object.__setattr__(self, "kwargs", _copy(self.kwargs))
 
-    def _needs(self) -> Iterator[Need]:
-        yield Need(
+    def _needs(self) -> Iterator[Requirement]:
+        yield Requirement(
             "kwargs",
             not self.meta.redact or (self.type == REDACTING and _has_regex(self.kwargs)),
             f"{REDACTING} with a valid regex, since meta.redact is true",
         )
-        yield Need(
+        yield Requirement(
             "kwargs",
             not any(map(may_be_endless, _texts([*map(self.kwargs.get, REGEXES)]))),
             "a regex without repeats inside of repeats, since such a search may never end",

@@ -16,7 +16,7 @@ from typing import Any
 from agreement_pipeline.contract.expectations import SEVERITIES, may_be_endless
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.large_files import digest_of_plain
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml
 
@@ -159,7 +159,8 @@ class Suite:
     def from_mapping(cls, data: object, name: str, place: Place) -> "Suite":
         if not isinstance(data, Mapping) or not isinstance(data.get("expectations"), list):
             raise ContractError(
-                f"{place}: found {shown(data)}; expected a suite of Great Expectations, with a "
+                f"{place}: found {value_in_message(data)}; expected a suite of Great "
+                "Expectations, with a "
                 "list of expectations. Write what ExpectationSuite.to_json_dict() gives."
             )
         if unknown := sorted({*map(str, data)} - {*SUITE_KEYS}):
@@ -171,7 +172,8 @@ class Suite:
         version = meta.get("version", 1) if isinstance(meta, Mapping) else None
         if type(version) is not int or version < 1:
             raise ContractError(
-                f"{place / 'meta'}: found version {shown(version)}; expected a whole number from "
+                f"{place / 'meta'}: found version {value_in_message(version)}; expected a whole "
+                "number from "
                 "1. Count the versions."
             )
         if not data["expectations"]:
@@ -235,7 +237,7 @@ def _unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 def _checked_entry(entry: object, place: Place) -> dict[str, Any]:
     if not isinstance(entry, Mapping) or not TYPE.fullmatch(str(entry.get("type"))):
         raise ContractError(
-            f"{place}: found {shown(entry)}; expected an expectation with its type, as "
+            f"{place}: found {value_in_message(entry)}; expected an expectation with its type, as "
             "expect_column_values_to_be_in_set. Correct the entry."
         )
     if unknown := sorted({*map(str, entry)} - {*ENTRY_KEYS, *UNREAD_ENTRY_KEYS}):
@@ -248,13 +250,14 @@ def _checked_entry(entry: object, place: Place) -> dict[str, Any]:
     for key, value in (("kwargs", kwargs), ("meta", meta)):
         if not isinstance(value, Mapping) or not _is_plain(value):
             raise ContractError(
-                f"{place / key}: found {shown(value)}; expected keys with texts, numbers, flags "
+                f"{place / key}: found {value_in_message(value)}; expected keys with texts, "
+                "numbers, flags "
                 "and lists of them. Put times into quotes."
             )
     checked["meta"] = {key: value for key, value in meta.items() if key != GX_VERSION}
     if checked.setdefault("severity", "critical") not in SEVERITIES:
         raise ContractError(
-            f"{place / 'severity'}: found {shown(checked['severity'])}; expected "
+            f"{place / 'severity'}: found {value_in_message(checked['severity'])}; expected "
             f"{listed(SEVERITIES)}. Correct it."
         )
     if not isinstance(checked.setdefault("description", ""), str):
@@ -273,7 +276,7 @@ def _refusals(
     condition = kwargs.get("row_condition")
     if condition is not None and not _is_condition(condition):
         yield (
-            f"row_condition {shown(condition)}, which may run as code",
+            f"row_condition {value_in_message(condition)}, which may run as code",
             "a condition as Great Expectations writes it: a comparison with column, operator and "
             "parameter, a nullity, or an and or an or of such ones, without backticks. Write it "
             'in Python as Column("language") == "de", and save the suite again.',
@@ -281,7 +284,7 @@ def _refusals(
     parser = kwargs.get("condition_parser")
     if parser not in (None, "great_expectations"):
         yield (
-            f"condition_parser {shown(parser)}, which runs a text as code",
+            f"condition_parser {value_in_message(parser)}, which runs a text as code",
             "none beside a condition as Great Expectations writes it. Leave it out.",
         )
     regexes = [kwargs[key] for key in REGEX_KEYS if key in kwargs]
@@ -296,19 +299,19 @@ def _refusals(
         reference = value.get("$ref", "#")
         if not isinstance(reference, str) or not reference.startswith("#"):
             yield (
-                f"a reference to {shown(reference)}, which would be fetched",
+                f"a reference to {value_in_message(reference)}, which would be fetched",
                 "the schema itself. Write it out.",
             )
         parameter = value.get("$PARAMETER", PARAMETERS[0])
         if parameter not in PARAMETERS:
             yield (
-                f"the parameter {shown(parameter)}",
+                f"the parameter {value_in_message(parameter)}",
                 f"{listed(PARAMETERS)}. Write the value instead.",
             )
     check, needed_column = meta.get("check", "check"), meta.get("when", "column")
     if not isinstance(check, str) or not CHECK_NAME.fullmatch(check) or check in OWN_CHECKS:
         yield (
-            f"meta.check {shown(check)}",
+            f"meta.check {value_in_message(check)}",
             f"a name of letters, digits and _ that is none of {listed(OWN_CHECKS)}. Rename it.",
         )
     if not isinstance(needed_column, str) or not isinstance(meta.get("redact", False), bool):

@@ -12,13 +12,13 @@ import pyarrow as pa
 from agreement_pipeline.contract.answers import MAX_FAILING_ROWS, Answer, is_usual
 from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.contract.gx import answers, suite_of
-from agreement_pipeline.integrity import REDACTED, Codes, Finding, Panel, take_places
+from agreement_pipeline.integrity import REDACTED, Codes, Finding, Panel, take_at
 from agreement_pipeline.ratings import (
     EXTRAS,
     TEXT,
-    categorical,
-    counts,
-    in_pandas,
+    arrow_to_pandas,
+    categorical_from_codes,
+    count_codes,
     slices_of_whole_items,
 )
 from agreement_pipeline.text import listed, one_line
@@ -42,15 +42,17 @@ def rows_of(panel: Panel, column_names: Collection[str]) -> pd.DataFrame:
     columns, scale = panel.columns, panel.ratings.scale
     label: Any = columns["label"]
     if not scale.numeric:
-        label = categorical(label, pd.Index(scale.names, dtype=TEXT))
+        label = categorical_from_codes(label, pd.Index(scale.names, dtype=TEXT))
     elif scale.dimensions > 1:
         distinct, places = panel.distinct_labels_and_codes
         vectors = pd.Index(list(map(tuple, distinct.tolist())), tupleize_cols=False)
-        label = categorical(places, vectors)
-    unasked = categorical(np.full(len(label), -1, dtype=np.int8), pd.Index([], dtype=TEXT))
+        label = categorical_from_codes(places, vectors)
+    unasked = categorical_from_codes(
+        np.full(len(label), -1, dtype=np.int8), pd.Index([], dtype=TEXT)
+    )
     columns_by_name = {
-        "item": categorical(columns["at"], panel.items),
-        "rater": categorical(columns["place"], pd.Index(panel.raters, dtype=TEXT)),
+        "item": categorical_from_codes(columns["at"], panel.items),
+        "rater": categorical_from_codes(columns["place"], pd.Index(panel.raters, dtype=TEXT)),
         "label": label,
         "occurrence": columns["occurrence"],
         "earlier": columns["earlier"],
@@ -63,37 +65,39 @@ def rows_of(panel: Panel, column_names: Collection[str]) -> pd.DataFrame:
 
 
 def items_of(panel: Panel, column_names: Collection[str]) -> pd.DataFrame:
-    rated = panel.rated
+    rated = panel.places_of_rated_items
     replicated = np.zeros(len(panel.items), dtype=bool)
     replicated[panel.item[panel.replicates]] = True
     frame = pd.DataFrame(
         {
             "item": panel.rated_items,
-            "n_raters": panel.n_raters[rated],
+            "n_raters": panel.n_raters_by_item[rated],
             "n_labels": _count_labels(panel)[rated],
             "replicated": replicated[rated],
         }
     )
-    clusters = panel.contents("cluster")
+    clusters = panel.contents_of_rated_items("cluster")
     return frame if clusters is None else frame.assign(cluster=clusters.array)
 
 
 def _read_extra(panel: Panel, name: str) -> pd.Series:
-    column: pd.Series = in_pandas(pa.Table.from_batches(panel.ratings.every([name])))[name]
+    column: pd.Series = arrow_to_pandas(
+        pa.Table.from_batches(panel.ratings.iterate_ratings([name]))
+    )[name]
     return column.astype("boolean") if name == "assisted" else column
 
 
 def _count_labels(panel: Panel) -> Codes:
     item, label = (
-        take_places(panel.item, panel.first_places),
-        take_places(panel.label, panel.first_places),
+        take_at(panel.item, panel.first_places),
+        take_at(panel.label, panel.first_places),
     )
     codes = pd.factorize(label)[0] if panel.ratings.scale.numeric else label
     n_codes, distinct_items = np.int64(codes.max(initial=0) + 1), []
     for part in slices_of_whole_items(item, ROWS_PER_SLICE):
         keys = np.sort(item[part] * n_codes + codes[part])
         distinct_items.append((keys[np.diff(keys, prepend=-1) > 0] // n_codes).astype(item.dtype))
-    return counts(np.concatenate(distinct_items), len(panel.items))
+    return count_codes(np.concatenate(distinct_items), len(panel.items))
 
 
 DERIVED = {

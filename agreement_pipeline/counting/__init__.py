@@ -23,7 +23,8 @@ _COUNTING: dict[type, Any] = {
 }
 
 
-def counting_of(ratings: Rated) -> Any:
+def counting_for(ratings: Rated) -> Any:
+    """What counts ratings of this type, as `Counting` says."""
     return _COUNTING[type(ratings)]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from agreement_pipeline.counting.queried import Counting, RatingsCounting
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Ratings, Scale, without_categories
+from agreement_pipeline.ratings import Level, Ratings, Scale, no_categories_error
 from agreement_pipeline.readers import COLUMNS, LIMITS, Columns, Limits, Source
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -19,11 +19,11 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     ReplicatedLabels,
     ReplicatedNumbers,
-    archive_of,
-    arrays_of,
-    as_array,
+    arrays_from_npz,
+    bytes_as_array,
+    npz_from_arrays,
     statistic_bytes,
-    statistic_of,
+    statistic_from_bytes,
 )
 
 STATISTICS = ("everybody", "replicates", "sure")
@@ -104,13 +104,15 @@ class CountedRatings:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "CountedRatings":
-        arrays = arrays_of(data)
+        arrays = arrays_from_npz(data)
         tables = {
-            name: statistic_of(arrays[name].tobytes()) for name in STATISTICS if name in arrays
+            name: statistic_from_bytes(arrays[name].tobytes())
+            for name in STATISTICS
+            if name in arrays
         }
         details = json.loads(arrays[DETAILS_KEY].tobytes())
         of_classifiers = {
-            name: statistic_of(arrays[f"{REPLICATES_PREFIX}{place}"].tobytes())
+            name: statistic_from_bytes(arrays[f"{REPLICATES_PREFIX}{place}"].tobytes())
             for place, name in enumerate(details["classifiers"])
         }
         fields: Any = {
@@ -128,11 +130,13 @@ class CountedRatings:
         for place, name in enumerate(self.classifiers):
             tables[f"{REPLICATES_PREFIX}{place}"] = self.of_classifiers[name]
         arrays = {
-            name: as_array(statistic_bytes(statistic))
+            name: bytes_as_array(statistic_bytes(statistic))
             for name, statistic in tables.items()
             if statistic
         }
-        return archive_of({DETAILS_KEY: as_array(json.dumps(details).encode()), **arrays})
+        return npz_from_arrays(
+            {DETAILS_KEY: bytes_as_array(json.dumps(details).encode()), **arrays}
+        )
 
     @property
     def scale(self) -> Scale:
@@ -150,7 +154,7 @@ class CountedRatings:
 
 
 class CountedRatingsCounting(Counting):
-    def present(self, ratings: CountedRatings) -> Names:
+    def names_with_ratings(self, ratings: CountedRatings) -> Names:
         everybody = ratings.everybody
         rated = np.asarray(everybody.given.any(0))
         rated_by_rater = zip(everybody.raters, rated, strict=True)
@@ -166,7 +170,7 @@ class CountedRatingsCounting(Counting):
         rows = np.asarray(statistic.given.any(1))
         if not rows.all():
             statistic = type(statistic)(
-                statistic.said[rows],
+                statistic.cell_values[rows],
                 statistic.weights[rows],
                 scale=statistic.scale,
                 raters=statistic.raters,
@@ -174,18 +178,18 @@ class CountedRatingsCounting(Counting):
                 if statistic.clusters is None
                 else statistic.clusters.select_rows(rows),
             )
-        return statistic.in_order()
+        return statistic.in_canonical_order()
 
     def confident_labels(self, ratings: CountedRatings) -> LabelsByRater:
         if ratings.sure is None:
-            raise without_categories(ratings.scale)
-        return ratings.sure.in_order()
+            raise no_categories_error(ratings.scale)
+        return ratings.sure.in_canonical_order()
 
     def replicates(self, ratings: CountedRatings, raters: Names | None = None) -> Replicates:
         if raters is None:
-            return ratings.replicates.in_order()
+            return ratings.replicates.in_canonical_order()
         (classifier,) = raters
-        return ratings.of_classifiers[classifier].in_order()
+        return ratings.of_classifiers[classifier].in_canonical_order()
 
     def without_items(self, *_: CountedRatings) -> NoReturn:
         raise RatingsError(
@@ -255,7 +259,7 @@ def read_counts(
 
     table = read_whole_numbers(source, item, limits, columns)
     scale = scale or Scale(tuple(table.columns), level)
-    places = _places(table.columns, scale, f"{table.source}: row 1")
+    places = _scale_places_of_names(table.columns, scale, f"{table.source}: row 1")
     counts = np.zeros((len(table.rows), len(scale.names)))
     counts[:, places] = table.values
     return ItemCounts(CategoryCounts(counts[counts.any(1)], scale=scale).merged())
@@ -293,8 +297,8 @@ def read_contingency(
 
     table = read_whole_numbers(source, rows, limits, columns)
     scale = scale or Scale(tuple(table.columns), level)
-    column_places = _places(table.columns, scale, f"{table.source}: row 1")
-    row_places = _places(table.rows, scale, f"{table.source}: first column")
+    column_places = _scale_places_of_names(table.columns, scale, f"{table.source}: row 1")
+    row_places = _scale_places_of_names(table.rows, scale, f"{table.source}: first column")
     codes = [(a, b) for a in row_places for b in column_places]
     occurs = table.values.ravel() > 0
     labels = LabelsByRater(
@@ -310,9 +314,9 @@ def read_contingency(
     return CountedRatings(labels, no_replicates, {}, sure, ROWS_AND_COLUMNS, (), frozenset())
 
 
-def _places(names: Sequence[str], scale: Scale, place: str) -> list[int]:
+def _scale_places_of_names(names: Sequence[str], scale: Scale, place: str) -> list[int]:
     try:
-        return [scale.index(name) for name in names]
+        return [scale.position_of_label(name) for name in names]
     except RatingsError as error:
         raise RatingsError(f"{place}: {error}") from error
 
@@ -324,7 +328,7 @@ class ItemCountsCounting:
     classifiers = panel
 
     def counts(self, ratings: ItemCounts) -> CategoryCounts:
-        return ratings.counts.in_order()
+        return ratings.counts.in_canonical_order()
 
     def without_raters(self, *_: ItemCounts | Names | None) -> NoReturn:
         raise RatingsError(

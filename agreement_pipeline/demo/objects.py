@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.demo.rounds import write_whole
+from agreement_pipeline.demo.rounds import write_atomically
 
 SEED = 19
 RATERS = ("fay", "gus", "hana")
@@ -121,7 +121,7 @@ def _write_rounds(
                 for rater in RATERS
             ]
             tasks.append({"id": number, "data": data, "annotations": annotations})
-        paths.append(write_whole(folder / f"{name}.json", f"{json.dumps(tasks)}\n".encode()))
+        paths.append(write_atomically(folder / f"{name}.json", f"{json.dumps(tasks)}\n".encode()))
     return tuple(paths)
 
 

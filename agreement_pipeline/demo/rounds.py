@@ -76,24 +76,26 @@ def simulate_round(
 
     A change to one rater leaves the others as they are.
     """
-    truth_draws = _stream(seed, name, "truth").random(n_items)
+    truth_draws = _named_generator(seed, name, "truth").random(n_items)
     truth = np.searchsorted(np.cumsum(prevalence)[:-1], truth_draws, side="right").astype(np.int64)
     times = np.where(
-        _stream(seed, name, "replicated").random(n_items).argsort(kind="stable")
+        _named_generator(seed, name, "replicated").random(n_items).argsort(kind="stable")
         < round(replicated * n_items),
         occurrences,
         1,
     )
     ratings = []
     for turn, rater in enumerate(raters):
-        draws = _stream(seed, name, rater)
+        draws = _named_generator(seed, name, rater)
         rated = (draws.random(n_items) >= missing) | (np.arange(n_items) % len(raters) == turn)
         meant = np.where(truth == OFFENSIVE, SAFE, truth) if rater in split else truth
-        labels = _labels(draws, meant, CARELESS if rater in careless else accuracy, occurrences)
-        ratings.append(_rows(name, rater, labels, np.where(rated, times, 0)))
+        labels = _draw_labels(
+            draws, meant, CARELESS if rater in careless else accuracy, occurrences
+        )
+        ratings.append(_build_rows(name, rater, labels, np.where(rated, times, 0)))
     for model, skill in (CLASSIFIERS if classifiers is None else classifiers).items():
-        labels = _labels(_stream(seed, name, model), truth, skill, 1)
-        ratings.append(_rows(name, model, labels, np.ones(n_items, dtype=np.int64)))
+        labels = _draw_labels(_named_generator(seed, name, model), truth, skill, 1)
+        ratings.append(_build_rows(name, model, labels, np.ones(n_items, dtype=np.int64)))
     return pd.concat(ratings).sort_values("item", kind="stable", ignore_index=True)
 
 
@@ -103,7 +105,9 @@ def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
         raise ValueError(f"delivery: found {delivery!r}; expected 1 or 2.")
     rounds = MODERATION | WORSE if delivery == 2 else MODERATION
     return tuple(
-        write_whole(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n").encode())
+        write_atomically(
+            folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n").encode()
+        )
         for name, settings in rounds.items()
         for frame in [simulate_round(name, seed=SEED, **settings)]
     )
@@ -145,21 +149,23 @@ def write_export(path: Path, *, worse: bool = False) -> Path:
             )
         data = {"post": item, "text": rows["text"].iloc[0]}
         tasks.append({"id": number, "data": data, "annotations": annotations})
-    return write_whole(path, (json.dumps(tasks, indent=1) + "\n").encode())
+    return write_atomically(path, (json.dumps(tasks, indent=1) + "\n").encode())
 
 
-def _stream(seed: int, *names: str) -> np.random.Generator:
+def _named_generator(seed: int, *names: str) -> np.random.Generator:
     return np.random.default_rng([seed, *"/".join(names).encode()])
 
 
-def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrences: int) -> Codes:
+def _draw_labels(
+    draws: np.random.Generator, meant: Codes, accuracy: float, occurrences: int
+) -> Codes:
     shape = (len(meant), occurrences)
     slip = 1 + (draws.random(shape) * (len(CATEGORIES) - 1)).astype(np.int64)
     wrong = draws.random(shape) >= accuracy
     return (meant[:, None] + np.where(wrong, slip, 0)) % len(CATEGORIES)
 
 
-def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
+def _build_rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
     item, occurrence = np.nonzero(np.arange(labels.shape[1]) < times[:, None])
     numbers = [int(position) + 1 for position in item]
     items = [f"{name}-{number:03d}" for number in numbers]
@@ -180,7 +186,7 @@ def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
     )
 
 
-def write_whole(path: Path, data: bytes) -> Path:
+def write_atomically(path: Path, data: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}")
     partial.write_bytes(data)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agreement_pipeline.demo.objects import WRITE_ROUNDS_BY_PROJECT
-from agreement_pipeline.demo.rounds import write_moderation_rounds, write_whole
+from agreement_pipeline.demo.rounds import write_atomically, write_moderation_rounds
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration import ProjectRun, run_projects
 from agreement_pipeline.projects import Project, load_project
@@ -30,20 +30,20 @@ def run_demo(folder: Path) -> list[ProjectRun]:
     ProjectError
         The folder holds something that no demo wrote, or a project would write outside of it.
     """
-    _make_folder(folder)
+    _create_demo_folder(folder)
     configs = _bundled_configs()
     for name in COPIED_FOLDERS:
         shutil.copytree(configs / name, folder / "configs" / name, dirs_exist_ok=True)
     projects = {name: _copy_project(configs, folder, name) for name in PROJECTS}
     for name, write_rounds in WRITE_ROUNDS_BY_PROJECT.items():
         write_rounds(folder / str(projects[name].settings.inbox))
-    for delivery in _deliveries(projects["moderation"]):
+    for delivery in _deliveries_to_run(projects["moderation"]):
         write_moderation_rounds(folder / str(projects["moderation"].settings.inbox), delivery)
         runs = run_projects(projects.values())
     return runs
 
 
-def _make_folder(folder: Path) -> None:
+def _create_demo_folder(folder: Path) -> None:
     """Only a folder that is new, empty or of an earlier demo is written into."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise ProjectError(
@@ -57,7 +57,7 @@ def _make_folder(folder: Path) -> None:
             "own projects are run by: agreement-pipeline run."
         )
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / MARK, MARK_TEXT.encode())
+    write_atomically(folder / MARK, MARK_TEXT.encode())
 
 
 def _bundled_configs() -> Path:
@@ -69,10 +69,10 @@ def _bundled_configs() -> Path:
 def _copy_project(configs: Path, folder: Path, name: str) -> Project:
     """In a checkout, somebody may have changed a bundled project so that it writes elsewhere."""
     source = configs / "projects" / f"{name}.yaml"
-    copy = write_whole(folder / "configs" / "projects" / source.name, source.read_bytes())
+    copy = write_atomically(folder / "configs" / "projects" / source.name, source.read_bytes())
     project = Project(load_project(copy))
     demo_folder = folder.resolve()
-    for place in _written_places(project):
+    for place in _places_written_to(project):
         if not (folder / place).resolve().is_relative_to(demo_folder):
             raise ProjectError(
                 f"{source}: found {place!r}, which leads out of the demo's folder {folder}; "
@@ -82,14 +82,14 @@ def _copy_project(configs: Path, folder: Path, name: str) -> Project:
     return project
 
 
-def _written_places(project: Project) -> Iterator[str]:
+def _places_written_to(project: Project) -> Iterator[str]:
     settings = project.settings
     yield ".agreement/dagster"
     yield settings.store or f".agreement/store/{project.name}"
     yield from filter(None, (settings.inbox, settings.pages, settings.populations))
 
 
-def _deliveries(moderation: Project) -> tuple[int, ...]:
+def _deliveries_to_run(moderation: Project) -> tuple[int, ...]:
     """If the second delivery has been run before, only that one is made again."""
     store = moderation.store
     return (2,) if any(len(store.versions(name)) > 1 for name in store.rounds()) else (1, 2)

@@ -17,8 +17,8 @@ from agreement_pipeline.engine.session import (
     ZONE,
     Relation,
     Unreadable,
-    new_name,
-    quoted,
+    new_relation_name,
+    quote,
     translating_errors,
 )
 from agreement_pipeline.errors import RatingsError
@@ -83,93 +83,101 @@ class DuckDB:
         self._forgotten: deque[str] = deque()
         self.limited = memory_limit is not None
         if memory_limit is not None:
-            self._limit(memory_limit)
+            self._set_memory_limit(memory_limit)
 
-    def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
+    def load_batches(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
         """What is raised while the batches are made is raised here, and leaves no table."""
         import pyarrow as pa
 
         refusals: list[Exception] = []
-        reader = pa.RecordBatchReader.from_batches(schema, self._measured(batches, refusals))
-        name, cursor = new_name(TABLE), self._cursor()
+        reader = pa.RecordBatchReader.from_batches(
+            schema, self._limit_memory_while_reading(batches, refusals)
+        )
+        name, cursor = new_relation_name(TABLE), self._cursor()
         cursor.register(f"{name}_arrow", reader)
         try:
             cursor.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_arrow")
         except (self.errors, OSError) as error:
-            raise refusals[0] if refusals else Unreadable.of(ENGINE, error) from None
+            raise refusals[0] if refusals else Unreadable.from_error(ENGINE, error) from None
         finally:
             cursor.unregister(f"{name}_arrow")
         table = Relation(self, name)
-        return table.view(f"SELECT *, rowid AS nth FROM {table}")
+        return table.create_view(f"SELECT *, rowid AS nth FROM {table}")
 
-    def parquet(self, path: str, columns: Mapping[str, str], *dependencies: object) -> Relation:
+    def scan_parquet(
+        self, path: str, columns: Mapping[str, str], *dependencies: object
+    ) -> Relation:
         """What the file belongs to stays as long as the rows do."""
         place = Path(path)
         if not place.exists() or place.stat().st_size >= MANY_THREADS_BYTES:
             self._use_threads(max(2, cpu_count() or 1))
         selected = [
-            f"{self.column(column)} AS {self.column(name)}" for name, column in columns.items()
+            f"{self.column_sql(column)} AS {self.column_sql(name)}"
+            for name, column in columns.items()
         ]
-        return self.view(
+        return self.create_view(
             f"SELECT {', '.join(selected)}, {ROW_NUMBER} AS nth "
-            f"FROM read_parquet([{self.literal(path)}], {ROW_NUMBER} = true, {NO_FOLDER_COLUMNS})",
+            f"FROM read_parquet([{self.literal_sql(path)}], {ROW_NUMBER} = true, "
+            f"{NO_FOLDER_COLUMNS})",
             *dependencies,
         )
 
-    def view(self, sql: str, *dependencies: object) -> Relation:
+    def create_view(self, sql: str, *dependencies: object) -> Relation:
         """A view, which is asked anew each time."""
         return self._create_relation(VIEW, sql, dependencies)
 
-    def keep(self, sql: str) -> Relation:
+    def materialize(self, sql: str) -> Relation:
         """A table with the answer to a query."""
         return self._create_relation(TABLE, sql)
 
-    def ordered(self, table: Relation, rows: int, columns: Sequence[str], order: str) -> Relation:
+    def sort_table(
+        self, table: Relation, rows: int, columns: Sequence[str], order: str
+    ) -> Relation:
         """A table with some columns in an order."""
         self._limit_if_large(rows * len(columns) * SORT_BYTES_PER_CELL)
-        selected = ", ".join(map(self.column, columns))
-        return self.keep(f"SELECT {selected} FROM {table} ORDER BY {order}")
+        selected = ", ".join(map(self.column_sql, columns))
+        return self.materialize(f"SELECT {selected} FROM {table} ORDER BY {order}")
 
-    def ask(self, sql: str) -> "pa.Table":
+    def query(self, sql: str) -> "pa.Table":
         """The answer to a query, as a table of Arrow."""
         with translating_errors(ENGINE, self.errors):
             return self.connection.cursor().sql(sql).to_arrow_table()
 
-    def batches(self, sql: str, rows: int = BATCH_ROWS) -> Iterator["pa.RecordBatch"]:
+    def query_batches(self, sql: str, rows: int = BATCH_ROWS) -> Iterator["pa.RecordBatch"]:
         cursor = self.connection.cursor()
         with translating_errors(ENGINE, self.errors, OSError):
             yield from cursor.sql(sql).to_arrow_reader(rows)
 
-    def literal(self, text: str) -> str:
+    def literal_sql(self, text: str) -> str:
         """A text as SQL."""
-        return quoted(text, "'")
+        return quote(text, "'")
 
-    def column(self, name: str) -> str:
+    def column_sql(self, name: str) -> str:
         """The name of a column as SQL."""
-        return quoted(name, '"')
+        return quote(name, '"')
 
-    def hashed(self, *columns: str) -> str:
+    def hash_sql(self, *columns: str) -> str:
         """A number for the values of some columns, as SQL. Equal values have equal numbers."""
         return f"hash({', '.join(columns)})"
 
-    def shifted(self, number: str, bits: str) -> str:
+    def shift_left_sql(self, number: str, bits: str) -> str:
         """A number shifted to the left by some bits, as SQL."""
         return f"(CAST({number} AS BIGINT) << {bits})"
 
-    def matches(self, text: str, pattern: str) -> str:
+    def matches_sql(self, text: str, pattern: str) -> str:
         """The test of SQL whether a pattern occurs in a text."""
-        return f"regexp_matches({text}, {self.literal(pattern)})"
+        return f"regexp_matches({text}, {self.literal_sql(pattern)})"
 
-    def captured(self, text: str, pattern: str, n_groups: int, separator: str) -> str:
+    def captured_groups_sql(self, text: str, pattern: str, n_groups: int, separator: str) -> str:
         """The groups that a pattern captures, with a separator between them, as SQL."""
         groups = separator.join(f"\\{number}" for number in range(1, n_groups + 1))
-        return f"regexp_replace({text}, {self.literal(pattern)}, {self.literal(groups)})"
+        return f"regexp_replace({text}, {self.literal_sql(pattern)}, {self.literal_sql(groups)})"
 
-    def forget(self, name: str) -> None:
+    def drop_later(self, name: str) -> None:
         """Drop a table or view with the next query. Nobody holds it any more."""
         self._forgotten.append(name)
 
-    def _measured(
+    def _limit_memory_while_reading(
         self, batches: Iterable["pa.RecordBatch"], refusals: list[Exception]
     ) -> Iterator["pa.RecordBatch"]:
         """What is large goes to disk in part, if no limit was given.
@@ -190,13 +198,13 @@ class DuckDB:
         """Limit the memory once a table is large, unless a limit was given."""
         if size >= LARGE_TABLE_BYTES and not self.limited:
             self.limited = True
-            self._limit(DEFAULT_MEMORY_LIMIT)
+            self._set_memory_limit(DEFAULT_MEMORY_LIMIT)
             self._use_threads(2)
 
     def _create_relation(
         self, kind: str, sql: str, dependencies: Sequence[object] = ()
     ) -> Relation:
-        name = new_name(kind)
+        name = new_relation_name(kind)
         with translating_errors(ENGINE, self.errors):
             self._cursor().execute(f"CREATE {kind} {name} AS {sql}")
         return Relation(self, name, dependencies)
@@ -208,9 +216,9 @@ class DuckDB:
             cursor.execute(f"DROP {name.partition('_')[0]} IF EXISTS {name}")
         return cursor
 
-    def _limit(self, memory: str) -> None:
+    def _set_memory_limit(self, memory: str) -> None:
         try:
-            self.connection.execute(f"SET memory_limit = {self.literal(memory)}")
+            self.connection.execute(f"SET memory_limit = {self.literal_sql(memory)}")
         except self.errors:
             raise RatingsError(
                 f"memory limit: found {memory!r}; expected a size such as 500MB or 4GB. Correct it."

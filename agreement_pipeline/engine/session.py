@@ -29,7 +29,7 @@ class Unreadable(RatingsError):  # noqa: N818
     code = "engine_cannot_read"
 
     @classmethod
-    def of(cls, engine: str, error: Exception) -> "Unreadable":
+    def from_error(cls, engine: str, error: Exception) -> "Unreadable":
         first_line = str(error).strip().splitlines()[0]
         return cls(
             f"{engine}: found a source that the engine cannot read ({first_line}); expected a "
@@ -43,7 +43,7 @@ def translating_errors(engine: str, *errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        raise Unreadable.of(engine, error) from None
+        raise Unreadable.from_error(engine, error) from None
 
 
 class Session(Protocol):
@@ -55,37 +55,41 @@ class Session(Protocol):
     engine: str
     numbers_rows: bool
 
-    def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> "Relation": ...
+    def load_batches(
+        self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]
+    ) -> "Relation": ...
 
-    def parquet(self, path: str, columns: Mapping[str, str]) -> "Relation": ...
+    def scan_parquet(self, path: str, columns: Mapping[str, str]) -> "Relation": ...
 
-    def view(self, sql: str, *dependencies: "Relation") -> "Relation": ...
+    def create_view(self, sql: str, *dependencies: "Relation") -> "Relation": ...
 
-    def keep(self, sql: str) -> "Relation": ...
+    def materialize(self, sql: str) -> "Relation": ...
 
-    def ordered(
+    def sort_table(
         self, table: "Relation", rows: int, columns: Sequence[str], order: str
     ) -> "Relation":
         """Some columns of a table in an order. It is known how many rows it has."""
         ...
 
-    def ask(self, sql: str) -> "pa.Table": ...
+    def query(self, sql: str) -> "pa.Table": ...
 
-    def batches(self, sql: str, rows: int = BATCH_ROWS) -> Iterator["pa.RecordBatch"]: ...
+    def query_batches(self, sql: str, rows: int = BATCH_ROWS) -> Iterator["pa.RecordBatch"]: ...
 
-    def literal(self, text: str) -> str: ...
+    def literal_sql(self, text: str) -> str: ...
 
-    def column(self, name: str) -> str: ...
+    def column_sql(self, name: str) -> str: ...
 
-    def hashed(self, *columns: str) -> str: ...
+    def hash_sql(self, *columns: str) -> str: ...
 
-    def shifted(self, number: str, bits: str) -> str: ...
+    def shift_left_sql(self, number: str, bits: str) -> str: ...
 
-    def matches(self, text: str, pattern: str) -> str: ...
+    def matches_sql(self, text: str, pattern: str) -> str: ...
 
-    def captured(self, text: str, pattern: str, n_groups: int, separator: str) -> str: ...
+    def captured_groups_sql(
+        self, text: str, pattern: str, n_groups: int, separator: str
+    ) -> str: ...
 
-    def forget(self, name: str) -> None: ...
+    def drop_later(self, name: str) -> None: ...
 
 
 class Relation:
@@ -96,38 +100,38 @@ class Relation:
 
     def __init__(self, session: "Session", name: str, dependencies: Sequence[object] = ()) -> None:
         self.session, self.name, self.dependencies = session, name, tuple(dependencies)
-        finalize(self, session.forget, name).atexit = False
+        finalize(self, session.drop_later, name).atexit = False
 
     def __str__(self) -> str:
         return self.name
 
-    def view(self, sql: str, *relations: "Relation") -> "Relation":
+    def create_view(self, sql: str, *relations: "Relation") -> "Relation":
         """A view that asks this relation and perhaps others."""
-        return self.session.view(sql, self, *relations)
+        return self.session.create_view(sql, self, *relations)
 
-    def ask(self, sql: str) -> "pa.Table":
-        return self.session.ask(sql)
+    def query(self, sql: str) -> "pa.Table":
+        return self.session.query(sql)
 
-    def values(self, sql: str) -> list[Any]:
+    def query_column(self, sql: str) -> list[Any]:
         """The values of the only column of a query."""
-        (column,) = self.ask(sql).columns
+        (column,) = self.query(sql).columns
         return list(column.to_pylist())
 
     def read_through(self) -> None:
         """Read all cells once, so that a broken source is told now."""
-        counts = ", ".join(f"COUNT({self.session.column(name)})" for name in self.schema.names)
-        self.ask(f"SELECT {counts} FROM {self}")
+        counts = ", ".join(f"COUNT({self.session.column_sql(name)})" for name in self.schema.names)
+        self.query(f"SELECT {counts} FROM {self}")
 
     @cached_property
     def schema(self) -> "pa.Schema":
-        return self.session.ask(f"SELECT * FROM {self} WHERE FALSE").schema
+        return self.session.query(f"SELECT * FROM {self} WHERE FALSE").schema
 
 
-def new_name(kind: str) -> str:
+def new_relation_name(kind: str) -> str:
     """A name that no table or view of the process has yet."""
     return f"{kind}_{next(_numbers)}"
 
 
-def quoted(text: str, mark: str) -> str:
+def quote(text: str, mark: str) -> str:
     """A text in quotes, in which such marks are doubled."""
     return mark + text.replace(mark, mark * 2) + mark

@@ -9,8 +9,8 @@ from agreement_pipeline.engine.session import (
     BATCH_ROWS,
     ZONE,
     Relation,
-    new_name,
-    quoted,
+    new_relation_name,
+    quote,
     translating_errors,
 )
 from agreement_pipeline.errors import MissingExtraError
@@ -33,7 +33,7 @@ def spark_session(source: Any = None) -> "Spark":
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingExtraError.of("engine spark", "pyspark", "spark") from None
+        raise MissingExtraError.for_feature("engine spark", "pyspark", "spark") from None
     if is_spark_frame(source):
         return _wrap_session(source.sparkSession)
     return _wrap_session(SparkSession.getActiveSession() or SparkSession.builder.getOrCreate())
@@ -51,7 +51,7 @@ class Spark:
     def __init__(self, session: Any) -> None:
         self.session = session
 
-    def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
+    def load_batches(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
         import pyarrow as pa
         from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -63,9 +63,9 @@ class Spark:
             frame.coalesce(1) if len(table) <= MAX_ROWS_IN_ONE_PART else frame
         )
 
-    def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
+    def scan_parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
         """The columns of a Parquet file under other names."""
-        return self.frame(self._read_parquet(path), columns)
+        return self.load_frame(self._read_parquet(path), columns)
 
     def schema_of(self, path: str) -> "pa.Schema":
         with translating_errors(ENGINE, Exception):
@@ -76,7 +76,7 @@ class Spark:
         with translating_errors(ENGINE, Exception):
             return self.session.read.parquet(path)
 
-    def frame(self, frame: Any, columns: Mapping[str, str]) -> Relation:
+    def load_frame(self, frame: Any, columns: Mapping[str, str]) -> Relation:
         """The rows of a DataFrame have no order: `nth` is 0.
 
         Columns are taken by their place, since Spark takes names that differ in capital letters
@@ -86,26 +86,28 @@ class Spark:
         numbered = frame.toDF(*places.values())
         selected = [numbered[places[column]].alias(name) for name, column in columns.items()]
         view = self._register_view(numbered.select(*selected))
-        return view.view(f"SELECT *, CAST(0 AS BIGINT) AS nth FROM {view}")
+        return view.create_view(f"SELECT *, CAST(0 AS BIGINT) AS nth FROM {view}")
 
-    def view(self, sql: str, *dependencies: Relation) -> Relation:
+    def create_view(self, sql: str, *dependencies: Relation) -> Relation:
         """Keep a query that asks some relations. Spark analyses it once, and not in each use."""
-        return self._register_view(self._run(sql), *dependencies)
+        return self._register_view(self._run_sql(sql), *dependencies)
 
-    def keep(self, sql: str) -> Relation:
+    def materialize(self, sql: str) -> Relation:
         """The answer to a query, which Spark caches."""
-        return self._register_view(self._run(sql).cache())
+        return self._register_view(self._run_sql(sql).cache())
 
-    def ordered(self, table: Relation, rows: int, columns: Sequence[str], order: str) -> Relation:
+    def sort_table(
+        self, table: Relation, rows: int, columns: Sequence[str], order: str
+    ) -> Relation:
         """A view of some columns in an order."""
-        selected = ", ".join(map(self.column, columns))
-        return self.view(f"SELECT {selected} FROM {table} ORDER BY {order}", table)
+        selected = ", ".join(map(self.column_sql, columns))
+        return self.create_view(f"SELECT {selected} FROM {table} ORDER BY {order}", table)
 
-    def ask(self, sql: str) -> "pa.Table":
+    def query(self, sql: str) -> "pa.Table":
         """Times with a zone are told in one."""
         import pyarrow as pa
 
-        frame = self._run(sql)
+        frame = self._run_sql(sql)
         with translating_errors(ENGINE, Exception):
             table = frame.toArrow()
             kinds = [
@@ -116,40 +118,40 @@ class Spark:
             ]
             return table.cast(pa.schema(zip(table.schema.names, kinds, strict=True)))
 
-    def batches(self, sql: str, rows: int = BATCH_ROWS) -> Iterator["pa.RecordBatch"]:
-        yield from self.ask(sql).to_batches(rows)
+    def query_batches(self, sql: str, rows: int = BATCH_ROWS) -> Iterator["pa.RecordBatch"]:
+        yield from self.query(sql).to_batches(rows)
 
-    def literal(self, text: str) -> str:
+    def literal_sql(self, text: str) -> str:
         """Spark's settings say what marks in a text mean, and it puts values of variables in."""
         if not set("'\\$").isdisjoint(text):
             return f"CAST(X'{text.encode().hex()}' AS STRING)"
         return f"'{text}'"
 
-    def column(self, name: str) -> str:
-        return quoted(name, "`")
+    def column_sql(self, name: str) -> str:
+        return quote(name, "`")
 
-    def hashed(self, *columns: str) -> str:
+    def hash_sql(self, *columns: str) -> str:
         return f"xxhash64({', '.join(columns)})"
 
-    def shifted(self, number: str, bits: str) -> str:
+    def shift_left_sql(self, number: str, bits: str) -> str:
         return f"SHIFTLEFT(CAST({number} AS BIGINT), CAST({bits} AS INT))"
 
-    def matches(self, text: str, pattern: str) -> str:
-        return f"({text} RLIKE {self.literal(pattern)})"
+    def matches_sql(self, text: str, pattern: str) -> str:
+        return f"({text} RLIKE {self.literal_sql(pattern)})"
 
-    def captured(self, text: str, pattern: str, n_groups: int, separator: str) -> str:
+    def captured_groups_sql(self, text: str, pattern: str, n_groups: int, separator: str) -> str:
         groups = separator.join(f"${number}" for number in range(1, n_groups + 1))
-        return f"REGEXP_REPLACE({text}, {self.literal(pattern)}, {self.literal(groups)})"
+        return f"REGEXP_REPLACE({text}, {self.literal_sql(pattern)}, {self.literal_sql(groups)})"
 
-    def forget(self, name: str) -> None:
+    def drop_later(self, name: str) -> None:
         """Nothing is kept but the query."""
 
     def _register_view(self, frame: Any, *dependencies: Relation) -> Relation:
-        name = new_name("v")
+        name = new_relation_name("v")
         with translating_errors(ENGINE, Exception):
             frame.createOrReplaceTempView(name)
         return Relation(self, name, dependencies)
 
-    def _run(self, sql: str) -> Any:
+    def _run_sql(self, sql: str) -> Any:
         with translating_errors(ENGINE, Exception):
             return self.session.sql(sql)

@@ -7,39 +7,39 @@ from agreement_pipeline.estimates.comparison import (
 )
 from agreement_pipeline.estimates.control import (
     MIN_EARLIER_ROUNDS as MIN_EARLIER_ROUNDS,
-    Charted as Charted,
-    Reading as Reading,
-    control_chart as control_chart,
+    ChartedRound as ChartedRound,
+    RoundReading as RoundReading,
+    build_control_chart as build_control_chart,
 )
 from agreement_pipeline.estimates.differences import (
     Difference as Difference,
 )
 from agreement_pipeline.estimates.drift import (
     Drift as Drift,
-    drift as drift,
+    find_drift as find_drift,
 )
 from agreement_pipeline.estimates.estimates import (
     Estimate as Estimate,
     estimate as estimate,
     estimate_each as estimate_each,
-    registered as registered,
+    find_registered_measure as find_registered_measure,
     ROUND as ROUND,
     SCOPE_KINDS as SCOPE_KINDS,
     Scope as Scope,
     ScopeKind as ScopeKind,
     WithLimits as WithLimits,
-    quoted as quoted,
+    quote_if_ambiguous as quote_if_ambiguous,
 )
 from agreement_pipeline.estimates.scopes import (
     DETAIL_RESAMPLES as DETAIL_RESAMPLES,
-    applicable as applicable,
-    basis_of as basis_of,
+    applicable_measures as applicable_measures,
+    build_round_statistic as build_round_statistic,
     measure as measure,
     measure_ratings as measure_ratings,
     measure_strata as measure_strata,
     require_defined as require_defined,
     survey as survey,
-    values_of as values_of,
+    value_by_scope as value_by_scope,
 )
 from agreement_pipeline.estimates.panel_labels import (
     Bounds as Bounds,
@@ -50,20 +50,20 @@ from agreement_pipeline.estimates.panel_labels import (
 )
 from agreement_pipeline.estimates.variance_components import (
     VarianceComponents as VarianceComponents,
-    components_of as components_of,
-    variance_components as variance_components,
+    estimate_components_of_table as estimate_components_of_table,
+    estimate_variance_components as estimate_variance_components,
 )
 from agreement_pipeline.estimates.parts import (
     MAX_SHOWN as MAX_SHOWN,
-    Shown as Shown,
+    ShownRaters as ShownRaters,
 )
 from agreement_pipeline.estimates.weak_parts import (
-    explained_by as explained_by,
-    parts_beside as parts_beside,
+    columns_without_difference as columns_without_difference,
+    judge_parts_of_round as judge_parts_of_round,
 )
 from agreement_pipeline.estimates.standing_out import (
     StandingOut as StandingOut,
-    alike_first as alike_first,
+    order_raters_by_agreement as order_raters_by_agreement,
     standing_out as standing_out,
 )
 from agreement_pipeline.estimates.rater_bias import (

@@ -14,21 +14,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.counting import Rated, counting_of, require_ratings
+from agreement_pipeline.counting import Rated, counting_for, require_ratings
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.differences import (
     Difference,
     Side,
     category_shares,
     compare_prevalences,
-    difference,
+    estimate_difference,
 )
-from agreement_pipeline.estimates.estimates import DEFAULT, registered
-from agreement_pipeline.estimates.scopes import basis_of, require_defined
+from agreement_pipeline.estimates.estimates import DEFAULT, find_registered_measure
+from agreement_pipeline.estimates.scopes import build_round_statistic, require_defined
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import SUBJECTS, Needs
 from agreement_pipeline.ratings import Array, Flags, Ratings, Scale
-from agreement_pipeline.statistics import CategoryCounts, Statistic, seed_of
+from agreement_pipeline.statistics import CategoryCounts, Statistic, seed_from_arrays
 from agreement_pipeline.text import called, counted, listed
 
 DEFAULT_OF_ROUNDS = "krippendorff_alpha"
@@ -83,7 +83,7 @@ def compare(
     require_ratings(ratings)
     if other is not None and between is None:
         measure = measure or DEFAULT_OF_ROUNDS
-        first_round, other = _on_categories_of_both(ratings, other)
+        first_round, other = _restrict_to_common_scale(ratings, other)
         statistics, shared = _statistics_of_rounds(first_round, other, measure)
         side_names = [f"of {name}" for name in names]
     elif between is not None and other is None:
@@ -94,7 +94,7 @@ def compare(
             )
         measure = measure or DEFAULT_OF_NAMES
         models = {*between} & {*ratings.classifiers}
-        statistics, shared = _statistics_of_names(ratings, measure, between, models)
+        statistics, shared = _statistics_of_two_names(ratings, measure, between, models)
         side_names = [f"of {'classifier' if models else 'rater'} {name}" for name in between]
     else:
         problem = "neither another round nor" if other is None else "both another round and"
@@ -108,10 +108,10 @@ def compare(
         for side_name, statistic in zip(side_names, statistics, strict=True)
     )
     sides = one_side, other_side
-    seeded = replace(inference, seed=tuple(map(seed_of, statistics)))
+    seeded = replace(inference, seed=tuple(map(seed_from_arrays, statistics)))
     if common_prevalence:
         return _compare_at_common_prevalence(sides, shared, seeded)
-    comparison = difference(*sides, seeded, shared=shared)
+    comparison = estimate_difference(*sides, seeded, shared=shared)
     if between is not None or comparison.undefined or not _have_same_categories(sides):
         return comparison
     shares = compare_prevalences(*sides, seeded, paired=shared is not None)
@@ -129,7 +129,7 @@ def _compare_at_common_prevalence(
             "without it."
         )
     weighted, common = weight_to_common_prevalence(sides)
-    comparison = difference(*weighted, inference, shared=shared)
+    comparison = estimate_difference(*weighted, inference, shared=shared)
     return replace(
         comparison, common_prevalence=common, method=f"{comparison.method}; at a common prevalence"
     )
@@ -146,12 +146,12 @@ def _have_same_categories(sides: tuple[Side, Side]) -> bool:
 def _statistics_of_rounds(
     first_round: Rated, second_round: Rated, measure: str
 ) -> tuple[list[Any], int | None]:
-    needs = registered(measure).needs
+    needs = find_registered_measure(measure).needs
     for ratings in (first_round, second_round):
         require_defined(ratings.scale, measure)
     shared = len(
-        set(counting_of(first_round).items(first_round))
-        & set(counting_of(second_round).items(second_round))
+        set(counting_for(first_round).items(first_round))
+        & set(counting_for(second_round).items(second_round))
     )
     clusters = len(first_round.cluster_names & second_round.cluster_names)
     if not shared and not clusters:
@@ -178,26 +178,27 @@ def _statistics_of_rounds(
             _statistic_of_round(ratings, measure) for ratings in (first_round, second_round)
         ], shared
     # With exactly the rows of the labels, in their order.
-    aligned = counting_of(first_round).aligned(first_round, second_round)
+    aligned = counting_for(first_round).align_rounds(first_round, second_round)
     if continuous:
         return list(aligned), shared
     if needs == "counts":
         return [labels.counts() for labels in aligned], shared
-    return [labels.in_numbers() if needs == "values" else labels for labels in aligned], shared
+    return [labels.as_numbers() if needs == "values" else labels for labels in aligned], shared
 
 
 def _statistic_of_round(ratings: Rated, measure: str) -> Statistic:
-    statistic = basis_of(ratings, measure)
+    statistic = build_round_statistic(ratings, measure)
     if statistic is None:
         raise AgreementError(
-            f"{measure}: found a measure of {SUBJECTS[registered(measure).needs]}, and "
+            f"{measure}: found a measure of {SUBJECTS[find_registered_measure(measure).needs]}, "
+            "and "
             f"{counted(len(ratings.classifiers), 'classifier')}; expected one of the whole round. "
             "Compare classifiers within a round."
         )
     return statistic
 
 
-def _on_categories_of_both(first_round: Rated, second_round: Rated) -> tuple[Rated, Rated]:
+def _restrict_to_common_scale(first_round: Rated, second_round: Rated) -> tuple[Rated, Rated]:
     """The rounds on one scale, if neither declares its categories.
 
     Those that were counted before keep their own.
@@ -220,7 +221,7 @@ def _on_categories_of_both(first_round: Rated, second_round: Rated) -> tuple[Rat
     return on_both[0], on_both[1]
 
 
-def _statistics_of_names(
+def _statistics_of_two_names(
     ratings: Rated, measure: str, pair_of_names: Names, models: set[str]
 ) -> tuple[list[Any], int]:
     if models and (not_classifiers := {*pair_of_names} - models):
@@ -230,7 +231,7 @@ def _statistics_of_names(
             "Name every model as a classifier when the ratings are read."
         )
     needs: tuple[Needs, ...] = ("panel",) if models else ("panel", "replicates")
-    measure_needs = registered(measure).needs
+    measure_needs = find_registered_measure(measure).needs
     if measure_needs not in needs:
         raise AgreementError(
             f"{measure}: found a measure of {SUBJECTS[measure_needs]}; expected a measure of "
@@ -238,25 +239,25 @@ def _statistics_of_names(
             f"Choose another, such as {DEFAULT_OF_NAMES}."
         )
     require_defined(ratings.scale, measure)
-    engine = counting_of(ratings)
-    if registered(measure).needs == "replicates":
+    engine = counting_for(ratings)
+    if find_registered_measure(measure).needs == "replicates":
         replicates = engine.replicates(ratings)
-        _require_names(replicates.raters, pair_of_names)
-        replicates_by_name = [replicates.of(name) for name in pair_of_names]
+        _raise_if_names_unknown(replicates.raters, pair_of_names)
+        replicates_by_name = [replicates.cells_of_rater(name) for name in pair_of_names]
         return replicates_by_name, len(
             np.intersect1d(*(own_replicates.item for own_replicates in replicates_by_name))
         )
     everybody: Any = engine.by_rater(ratings, ratings.classifiers if models else ())
     panel = [name for name in everybody.raters if name not in ratings.classifiers]
-    _require_names(ratings.classifiers if models else everybody.raters, pair_of_names)
+    _raise_if_names_unknown(ratings.classifiers if models else everybody.raters, pair_of_names)
     rated_by_both = everybody.select_raters(pair_of_names).given.all(1)
     return [
-        (everybody.select_raters((*panel, name)) if models else everybody).against(name)
+        (everybody.select_raters((*panel, name)) if models else everybody).with_rater_apart(name)
         for name in pair_of_names
     ], round(float(everybody.weights[rated_by_both].sum()))
 
 
-def _require_names(among: tuple[str, ...], names: Names) -> None:
+def _raise_if_names_unknown(among: tuple[str, ...], names: Names) -> None:
     if not {*names} <= {*among} or names[0] == names[1]:
         raise AgreementError(
             f"comparison: found {', '.join(names)}; "
@@ -264,7 +265,7 @@ def _require_names(among: tuple[str, ...], names: Names) -> None:
         )
 
 
-class Latent(NamedTuple):
+class LatentClasses(NamedTuple):
     """What the ratings say of the classes.
 
     `shares` are how common each class is (..., T). `labels` are how raters label items of each
@@ -275,7 +276,7 @@ class Latent(NamedTuple):
     labels: Array
     settled: Flags
 
-    def classes(self, rows: Array) -> Array:
+    def class_probabilities(self, rows: Array) -> Array:
         """How probable each class is for each row of counts. Shape (..., P, T)."""
         with np.errstate(divide="ignore"):
             # A label that a class never gets rules the class out; 0 · ln 0 is 0.
@@ -285,7 +286,7 @@ class Latent(NamedTuple):
         return np.asarray(likelihoods / likelihoods.sum(-1, keepdims=True))
 
 
-def estimate_latent_classes(rows: Array, weights: Array) -> Latent:
+def estimate_latent_classes(rows: Array, weights: Array) -> LatentClasses:
     is_most_frequent = rows == rows.max(1, keepdims=True)
     return _iterate_until_settled(
         rows,
@@ -296,9 +297,12 @@ def estimate_latent_classes(rows: Array, weights: Array) -> Latent:
     )
 
 
-def _iterate_until_settled(rows: Array, weights: Array, latent: Latent) -> Latent:
+def _iterate_until_settled(rows: Array, weights: Array, latent: LatentClasses) -> LatentClasses:
     for _ in range(MAX_STEPS):
-        previous, latent = latent, _maximize_likelihood(rows, weights, latent.classes(rows))
+        previous, latent = (
+            latent,
+            _maximize_likelihood(rows, weights, latent.class_probabilities(rows)),
+        )
         change = np.maximum(
             abs(latent.shares - previous.shares).max(-1),
             abs(latent.labels - previous.labels).max((-1, -2)),
@@ -308,14 +312,14 @@ def _iterate_until_settled(rows: Array, weights: Array, latent: Latent) -> Laten
     return latent._replace(settled=np.asarray(change < CONVERGENCE_TOLERANCE))
 
 
-def _maximize_likelihood(rows: Array, weights: Array, classes: Array) -> Latent:
+def _maximize_likelihood(rows: Array, weights: Array, classes: Array) -> LatentClasses:
     class_weights = classes * weights[..., None]
     mass = class_weights.sum(-2)
     label_counts = class_weights.swapaxes(-1, -2) @ rows
     with np.errstate(invalid="ignore"):
         shares = mass / mass.sum(-1, keepdims=True)
         labels = label_counts / label_counts.sum(-1, keepdims=True)
-    return Latent(shares, np.nan_to_num(labels), np.zeros(weights.shape[:-1], dtype=bool))
+    return LatentClasses(shares, np.nan_to_num(labels), np.zeros(weights.shape[:-1], dtype=bool))
 
 
 def weight_to_common_prevalence(
@@ -336,7 +340,9 @@ def weight_to_common_prevalence(
             second_side._replace(impossible=second_reason),
         ), {}
     first_latent, second_latent = (
-        estimate_latent_classes(side.statistic.unnamed().counts[:, used], side.statistic.weights)
+        estimate_latent_classes(
+            side.statistic.without_rater_names().counts[:, used], side.statistic.weights
+        )
         for side in sides
     )
     target = (first_latent.shares + second_latent.shares) / 2
@@ -348,13 +354,13 @@ def weight_to_common_prevalence(
 
 
 def _weight_side(
-    side: Side, latent: Latent, used: NDArray[np.intp], target: Array, names: Sequence[str]
+    side: Side, latent: LatentClasses, used: NDArray[np.intp], target: Array, names: Sequence[str]
 ) -> Side:
     """A resample without one of the classes has no weights, so its value is undefined."""
 
     def standard(statistic: Any) -> Any:
         rows, weights, resampled_latent = (
-            statistic.unnamed().counts[:, used],
+            statistic.without_rater_names().counts[:, used],
             statistic.weights,
             latent,
         )
@@ -362,14 +368,14 @@ def _weight_side(
             size = max(1, CELLS_PER_BLOCK // rows.size)
             blocks = (weights[start : start + size] for start in range(0, len(weights), size))
             parts = [_iterate_until_settled(rows, block, latent) for block in blocks]
-            resampled_latent = Latent(
+            resampled_latent = LatentClasses(
                 *(np.concatenate(field_blocks) for field_blocks in zip(*parts, strict=True))
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = target / resampled_latent.shares
-            times = (resampled_latent.classes(rows) * factors[..., None, :]).sum(-1)
+            times = (resampled_latent.class_probabilities(rows) * factors[..., None, :]).sum(-1)
         is_known = resampled_latent.settled & (resampled_latent.shares > 0).all(-1)
-        return statistic.reweighted(np.where(is_known[..., None], times, np.nan) * weights)
+        return statistic.with_weights(np.where(is_known[..., None], times, np.nan) * weights)
 
     return side._replace(standard=standard, impossible=_unclear_classes_reason(latent, names))
 
@@ -377,7 +383,7 @@ def _weight_side(
 def _no_common_prevalence_reason(
     statistic: Any, names: Sequence[str], used: NDArray[np.intp]
 ) -> str | None:
-    counts: CategoryCounts = statistic.unnamed()
+    counts: CategoryCounts = statistic.without_rater_names()
     shares = category_shares(counts)[used]
     unused = [name for name, share in zip(names, shares, strict=True) if share == 0]
     if unused:
@@ -386,7 +392,7 @@ def _no_common_prevalence_reason(
     return TOO_FEW_RATINGS if 2 * enough < counts.weights[counts.sizes > 0].sum() else None
 
 
-def _unclear_classes_reason(latent: Latent, names: Sequence[str]) -> str | None:
+def _unclear_classes_reason(latent: LatentClasses, names: Sequence[str]) -> str | None:
     lost = [
         name
         for place, name in enumerate(names)

@@ -32,7 +32,7 @@ TAIL = 0.00135
 
 
 @dataclass(frozen=True)
-class Reading:
+class RoundReading:
     round: str
     value: float
     error: float
@@ -46,31 +46,33 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Charted:
+class ChartedRound:
     """`centre` and `limits` are what the earlier rounds let one expect; None if there are
     too few.
     """
 
-    reading: Reading
+    reading: RoundReading
     centre: float | None = None
     limits: Interval | None = None
 
     @property
-    def out(self) -> bool:
+    def is_out_of_limits(self) -> bool:
         return self.limits is not None and not (
             self.limits.low <= self.reading.value <= self.limits.high
         )
 
     @property
-    def lower(self) -> bool:
-        return self.out and self.centre is not None and self.reading.value < self.centre
+    def is_below_limits(self) -> bool:
+        return (
+            self.is_out_of_limits and self.centre is not None and self.reading.value < self.centre
+        )
 
 
-def control_chart(
-    readings: Iterable[Reading],
-    earlier_chart: Sequence[Charted] = (),
+def build_control_chart(
+    readings: Iterable[RoundReading],
+    earlier_chart: Sequence[ChartedRound] = (),
     bounds: tuple[float, float] = UNBOUNDED,
-) -> tuple[Charted, ...]:
+) -> tuple[ChartedRound, ...]:
     """Each round against the rounds before it, in the order given.
 
     No limit lies beyond the `bounds` of the measure.
@@ -79,8 +81,9 @@ def control_chart(
 
     Examples
     --------
-    >>> usual = [Reading(f"w{n}", 0.8 + 0.01 * (n % 2), 0.02) for n in range(7)]
-    >>> [each.out for each in control_chart([*usual, Reading("w7", 0.65, 0.02)])][-2:]
+    >>> usual = [RoundReading(f"w{n}", 0.8 + 0.01 * (n % 2), 0.02) for n in range(7)]
+    >>> chart = build_control_chart([*usual, RoundReading("w7", 0.65, 0.02)])
+    >>> [charted_round.is_out_of_limits for charted_round in chart][-2:]
     [False, True]
     """
     all_readings = list(readings)
@@ -89,7 +92,7 @@ def control_chart(
         for new_reading, old in zip(all_readings, earlier_chart, strict=False)
     ]
     chart = list(earlier_chart[: (*is_unchanged, False).index(False)])
-    readings_in_control = [charted.reading for charted in chart if not charted.out]
+    readings_in_control = [charted.reading for charted in chart if not charted.is_out_of_limits]
     n = len(readings_in_control)
     values, variances = np.zeros(n + len(all_readings)), np.zeros(n + len(all_readings))
     values[:n] = [reading.value for reading in readings_in_control]
@@ -97,24 +100,24 @@ def control_chart(
     for reading in all_readings[len(chart) :]:
         charted_reading = _chart_reading(values[:n], variances[:n], reading, bounds)
         chart.append(charted_reading)
-        if not charted_reading.out:
+        if not charted_reading.is_out_of_limits:
             values[n], variances[n] = reading.value, reading.error * reading.error
             n += 1
     return tuple(chart)
 
 
 def _chart_reading(
-    values: Array, variances: Array, reading: Reading, bounds: tuple[float, float]
-) -> Charted:
+    values: Array, variances: Array, reading: RoundReading, bounds: tuple[float, float]
+) -> ChartedRound:
     if len(values) < MIN_EARLIER_ROUNDS:
-        return Charted(reading)
+        return ChartedRound(reading)
     variance_between = variance_between_rounds(values, variances)
     weights = 1 / (variances + variance_between)
     centre = float(weights @ values / weights.sum())
     t = -quantile(TAIL, len(values) - 1)
     reach = t * math.sqrt(reading.error**2 + variance_between + 1 / weights.sum())
     low, high = max(bounds[0], centre - reach), min(bounds[1], centre + reach)
-    return Charted(reading, centre, Interval(low, high))
+    return ChartedRound(reading, centre, Interval(low, high))
 
 
 def variance_between_rounds(values: Array, variances: Array) -> float:

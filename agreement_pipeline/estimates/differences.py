@@ -16,8 +16,8 @@ from agreement_pipeline.estimates.estimates import (
     DEFAULT,
     UNUSED,
     WithLimits,
+    find_registered_measure,
     missing_category_reason,
-    registered,
 )
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
@@ -29,12 +29,12 @@ from agreement_pipeline.intervals import (
     Inference,
     Interval,
     affordable_resamples,
-    apply_split,
     build_expanded_percentiles,
     draw_in_blocks,
     find_undefined_reason,
     resampling_masses,
-    spread_over_rows,
+    split_basis,
+    spread_unit_weights_over_rows,
 )
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
@@ -63,10 +63,10 @@ class Side(NamedTuple):
 
     @property
     def record(self) -> Measure:
-        return registered(self.measure)
+        return find_registered_measure(self.measure)
 
     @property
-    def place(self) -> int | None:
+    def category_place(self) -> int | None:
         names: tuple[str, ...] = self.statistic.scale.names
         if self.category is None:
             return None
@@ -82,8 +82,8 @@ class Side(NamedTuple):
         )
 
     @property
-    def units(self) -> float:
-        return self.record.rests_on.deciding(self.statistic)
+    def n_independent_units(self) -> float:
+        return self.record.rests_on.n_deciding_units(self.statistic)
 
     @property
     def affordable_resamples(self) -> int:
@@ -98,7 +98,7 @@ class Side(NamedTuple):
     def find_undefined_reason(self) -> str | None:
         if self.impossible is not None:
             return self.impossible
-        basis, place = self._basis(self.statistic), self.place
+        basis, place = self._basis(self.statistic), self.category_place
         reason = find_undefined_reason(self.record, basis)
         if reason is not None or not self.record.per_category:
             return reason
@@ -107,9 +107,9 @@ class Side(NamedTuple):
             return missing_category_reason(values, basis.scale)
         return UNUSED if np.isnan(values[place]) else None
 
-    def reader(self) -> Callable[[Any], Array]:
+    def build_reader(self) -> Callable[[Any], Array]:
         """The lowest category is the lowest of those that have a value on the seen rows."""
-        record, place, used = self.record, self.place, None
+        record, place, used = self.record, self.category_place, None
         if record.per_category:
             values = record(self._basis(self.statistic)).value
             used = ~np.isnan(values) if place is None else np.array([place])
@@ -121,13 +121,13 @@ class Side(NamedTuple):
 
         return read
 
-    def possible(self, mass: float) -> Any:
+    def statistic_with_unseen(self, mass: float) -> Any:
         split = self.record.split is not None
-        basis = apply_split(self.record, self._basis(self.statistic)) if split else self.statistic
-        return basis.with_unseen(mass, self.place)
+        basis = split_basis(self.record, self._basis(self.statistic)) if split else self.statistic
+        return basis.with_unseen(mass, self.category_place)
 
     def _basis(self, statistic: Any) -> Any:
-        return statistic.unnamed() if self.record.needs == "counts" else statistic
+        return statistic.without_rater_names() if self.record.needs == "counts" else statistic
 
 
 def draw_sides(
@@ -148,9 +148,9 @@ def draw_sides(
             "expected the same items row by row of sides that share some. Align them."
         )
     sides = first_side, second_side
-    units = [max(side.units, 1) for side in sides]
+    units = [max(side.n_independent_units, 1) for side in sides]
     possible = [
-        side.possible(PRIOR_MASS * (n_units / min(units)))
+        side.statistic_with_unseen(PRIOR_MASS * (n_units / min(units)))
         for side, n_units in zip(sides, units, strict=True)
     ]
 
@@ -167,12 +167,12 @@ def draw_sides(
             unseen = form.weights[side.statistic.weights.shape[-1] :]
             gamma = np.hstack([shares, rng.standard_gamma(unseen, size=(size, len(unseen)))])
             weights = gamma * (mass.sum() / gamma.sum(1, keepdims=True))
-            row_weights.append(spread_over_rows(side.statistic, weights))
+            row_weights.append(spread_unit_weights_over_rows(side.statistic, weights))
         return row_weights
 
     n_rows = max(possible_statistic.weights.shape[-1] for possible_statistic in possible)
     for first_weights, second_weights in draw_in_blocks(draw_block, n, n_rows, seed):
-        yield possible[0].reweighted(first_weights), possible[1].reweighted(second_weights)
+        yield possible[0].with_weights(first_weights), possible[1].with_weights(second_weights)
 
 
 def _are_aligned(first_statistic: Any, second_statistic: Any) -> bool:
@@ -201,12 +201,12 @@ class Prevalences(NamedTuple):
         return f"{category} {' and '.join(shares)}"
 
     @property
-    def farthest(self) -> str:
+    def farthest_category(self) -> str:
         farthest_place = np.abs(np.subtract(self.one, self.other)).argmax()
         return self.describe(self.categories[int(farthest_place)])
 
     @property
-    def words(self) -> str | None:
+    def in_words(self) -> str | None:
         if not self.differing:
             return None
         described = ", ".join(map(self.describe, self.differing[:MAX_CATEGORIES_NAMED]))
@@ -250,7 +250,7 @@ def compare_prevalences(
 
 def category_shares(statistic: Any) -> Array:
     """The share of each category in all labels (..., K)."""
-    counts: CategoryCounts = statistic.unnamed()
+    counts: CategoryCounts = statistic.without_rater_names()
     label_counts = counts.weights @ counts.counts
     return np.asarray(label_counts / label_counts.sum(-1, keepdims=True))
 
@@ -300,7 +300,7 @@ class Difference(WithLimits):
     def prevalence(self) -> str | None:
         common = self.common_prevalence
         if common is None:
-            return None if self.prevalences is None else self.prevalences.farthest
+            return None if self.prevalences is None else self.prevalences.farthest_category
         shares = (f"{name} {in_words(share, PROBABILITY)}" for name, share in common.items())
         return f"both {', '.join(shares)}" if common else "none in common"
 
@@ -310,7 +310,7 @@ class Difference(WithLimits):
             return f"undefined: {self.undefined}"
         if self.common_prevalence is not None or self.prevalences is None:
             return None
-        return self.prevalences.words
+        return self.prevalences.in_words
 
     def rows(self) -> Iterator[dict[str, Any]]:
         yield {
@@ -335,7 +335,7 @@ class Difference(WithLimits):
         }
 
 
-def difference(
+def estimate_difference(
     first_side: Side,
     second_side: Side,
     inference: Inference = DEFAULT,
@@ -355,7 +355,7 @@ def difference(
     inference.require_default_method("difference")
     sides = first_side, second_side
     for side in sides:
-        if side.record.crossed and side.statistic.crossed() is not side.statistic:
+        if side.record.crossed and side.statistic.items_rated_by_all() is not side.statistic:
             raise AgreementError(
                 f"{side.name}: found items with missing ratings; expected none, since the measure "
                 "needs every rater's rating. Leave them out."
@@ -372,7 +372,7 @@ def difference(
     n = min(
         inference.n_resamples, first_side.affordable_resamples, second_side.affordable_resamples
     )
-    read_first_side, read_second_side = first_side.reader(), second_side.reader()
+    read_first_side, read_second_side = first_side.build_reader(), second_side.build_reader()
     blocks = draw_sides(first_side, second_side, shared is not None, n, inference.seed)
     draws = np.concatenate(
         [
@@ -389,7 +389,10 @@ def difference(
     distribution: ConfidenceDistribution = BoundsOnly(bounds, TOO_FEW_DRAWS)
     if not inference.has_too_few(n):
         distribution = build_expanded_percentiles(
-            draws, value, bounds, min(first_side.units, second_side.units)
+            draws,
+            value,
+            bounds,
+            min(first_side.n_independent_units, second_side.n_independent_units),
         )
     return Difference(
         first_side.name,

@@ -11,7 +11,12 @@ import numpy as np
 
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import Scope, WithLimits
-from agreement_pipeline.estimates.gold import FirstLabels, clusters_of, first_labels, rated_items
+from agreement_pipeline.estimates.gold import (
+    FirstLabels,
+    cluster_numbers_of_items,
+    rated_item_names,
+    read_first_labels,
+)
 from agreement_pipeline.intervals import Interval, mean_interval, share_interval
 from agreement_pipeline.measures import ratio
 from agreement_pipeline.ratings import Array, Codes, Ratings, Scale
@@ -52,7 +57,7 @@ class Drift(WithLimits):
         }
 
 
-def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
+def find_drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
     """Raters and models are compared on items that they labelled in both rounds, and categories on
     those that the panel did.
     """
@@ -61,15 +66,20 @@ def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
             f"drift: found the scale {now.scale.in_words} and before it {before.scale.in_words}; "
             "expected one scale. Read both rounds with the same categories."
         )
-    items = sorted({*rated_items(now)} & {*rated_items(before)})
+    items = sorted({*rated_item_names(now)} & {*rated_item_names(before)})
     if not items:
         raise AgreementError(
             "drift: found no item that both rounds share; expected some. "
             "Give a fixed set of items in every round."
         )
-    labels_of_both = [first_labels(round_ratings, items) for round_ratings in (now, before)]
-    builder = _DriftBuilder(now.scale, now.classifiers, clusters_of(now, items), level)
-    return Table((*builder.of_raters(*labels_of_both), *builder.of_categories(*labels_of_both)))
+    labels_of_both = [read_first_labels(round_ratings, items) for round_ratings in (now, before)]
+    builder = _DriftBuilder(now.scale, now.classifiers, cluster_numbers_of_items(now, items), level)
+    return Table(
+        (
+            *builder.iterate_rater_drifts(*labels_of_both),
+            *builder.iterate_category_drifts(*labels_of_both),
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -79,15 +89,17 @@ class _DriftBuilder:
     clusters: Codes | None
     level: float
 
-    def of_raters(self, new_labels: FirstLabels, old_labels: FirstLabels) -> Iterator[Drift]:
+    def iterate_rater_drifts(
+        self, new_labels: FirstLabels, old_labels: FirstLabels
+    ) -> Iterator[Drift]:
         for name in sorted({*new_labels.raters} & {*old_labels.raters}):
             values, old_values = (
-                labels.of_raters((name,))[:, 0] for labels in (new_labels, old_labels)
+                labels.labels_of_raters((name,))[:, 0] for labels in (new_labels, old_labels)
             )
             scope = Scope("classifier" if name in self.classifiers else "rater", name)
             rated_in_both = ~np.isnan(values + old_values)
             if rated_in_both.any() and self.scale.continuous:
-                yield self._change(scope, "change of mean", values, old_values)
+                yield self._build_drift(scope, "change of mean", values, old_values)
             elif rated_in_both.any():
                 is_same, limits = values[rated_in_both] == old_values[rated_in_both], None
                 if self.clusters is None:
@@ -98,9 +110,11 @@ class _DriftBuilder:
                     scope, "same label", share, limits, self.level, len(is_same), undefined_reason
                 )
 
-    def of_categories(self, new_labels: FirstLabels, old_labels: FirstLabels) -> Iterator[Drift]:
+    def iterate_category_drifts(
+        self, new_labels: FirstLabels, old_labels: FirstLabels
+    ) -> Iterator[Drift]:
         panels = [
-            labels.of_raters({*labels.raters} - {*self.classifiers})
+            labels.labels_of_raters({*labels.raters} - {*self.classifiers})
             for labels in (new_labels, old_labels)
         ]
         sizes = [np.asarray((~np.isnan(panel)).sum(1), dtype=float) for panel in panels]
@@ -110,9 +124,13 @@ class _DriftBuilder:
                 for panel, size in zip(panels, sizes, strict=True)
             )
             if not np.isnan(share + old_share).all():
-                yield self._change(Scope("category", name), "change of share", share, old_share)
+                yield self._build_drift(
+                    Scope("category", name), "change of share", share, old_share
+                )
 
-    def _change(self, scope: Scope, kind: DriftKind, new_values: Array, old_values: Array) -> Drift:
+    def _build_drift(
+        self, scope: Scope, kind: DriftKind, new_values: Array, old_values: Array
+    ) -> Drift:
         rated_in_both = np.flatnonzero(~np.isnan(new_values + old_values))
         change, clusters = (
             new_values[rated_in_both] - old_values[rated_in_both],

@@ -26,7 +26,7 @@ from agreement_pipeline.intervals import (
     compute_points,
     gather_evidence,
 )
-from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure_named
+from agreement_pipeline.measures import MEASURES, Coefficient, Measure, find_measure
 from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics import CategoryCounts, Statistic, missing_at_random_p_value
 from agreement_pipeline.tables import Tabular
@@ -54,7 +54,7 @@ class Scope(NamedTuple):
 
     @classmethod
     def of_pair(cls, name: str, other_name: str) -> "Scope":
-        return cls("pair", " and ".join(map(quoted, sorted((name, other_name)))))
+        return cls("pair", " and ".join(map(quote_if_ambiguous, sorted((name, other_name)))))
 
     @classmethod
     def parse(cls, text: str) -> "Scope":
@@ -88,14 +88,14 @@ class Scope(NamedTuple):
         )
 
     def __str__(self) -> str:
-        name = self.name if self.kind == "pair" else quoted(self.name)
+        name = self.name if self.kind == "pair" else quote_if_ambiguous(self.name)
         return f"{self.kind} {name}" if self.name else self.kind
 
 
-def quoted(name: str) -> str:
+def quote_if_ambiguous(name: str) -> str:
     r"""A name is in quotes if it could be taken for something else.
 
-    >>> print(quoted("ana"), quoted("a and b"), quoted("ana\n- ben"))
+    >>> print(*map(quote_if_ambiguous, ("ana", "a and b", "ana\n- ben")))
     ana "a and b" "ana\n- ben"
     """
     plain = name.isprintable() and not name.startswith('"') and " and " not in f" {name} "
@@ -234,7 +234,7 @@ class Estimate(WithLimits):
         The lower limit at a confidence level of 1 - α reaches the cut-off if p is at most α/2. It
         is not the probability that the true value is under the cut-off.
         """
-        return None if self.distribution is None else self.distribution.under(cutoff)
+        return None if self.distribution is None else self.distribution.confidence_under(cutoff)
 
     def to_mapping(self) -> dict[str, Any]:
         at_least = {"at_least": self.at_least} if self.at_least else {}
@@ -323,14 +323,17 @@ def estimate_each(
     measures use 400 resamples, and statistics of more than 20,000 rows fewer than others. If too
     few would lie beyond a limit, the limits are the measure's bounds.
     """
-    requested = [registered(name) for name in measures]
+    requested = [find_registered_measure(name) for name in measures]
     records = [
-        registered(name) for name in dict.fromkeys(record.computed_as for record in requested)
+        find_registered_measure(name)
+        for name in dict.fromkeys(record.computed_as for record in requested)
     ]
     points = compute_points(records, statistic)
     evidence = gather_evidence(points, statistic, inference)
     estimates_by_measure = {
-        point.record.name: list(_EstimateBuilder(point, inference).build_all(scope, evidence))
+        point.record.name: list(
+            _EstimateBuilder(point, inference).build_overall_and_categories(scope, evidence)
+        )
         for point in points
     }
     return [
@@ -352,9 +355,9 @@ COMMON_MEASURES = (
 """Of a name that several families share, these are told."""
 
 
-def registered(name: str) -> Measure:
+def find_registered_measure(name: str) -> Measure:
     """The measure of that name, or a `PolicyError`. A distance may follow the name of a family."""
-    record = measure_named(name) if isinstance(name, str) else None
+    record = find_measure(name) if isinstance(name, str) else None
     if record is None:
         similar_names = get_close_matches(str(name).lower(), [*MEASURE_SYNONYMS, *MEASURES], n=1)
         family = [other for other in COMMON_MEASURES if str(name).lower() in other.split("_")]
@@ -375,7 +378,9 @@ class _EstimateBuilder:
     point: Point
     inference: Inference
 
-    def build_all(self, scope: Scope, evidence: Mapping[str, Evidence]) -> Iterator[Estimate]:
+    def build_overall_and_categories(
+        self, scope: Scope, evidence: Mapping[str, Evidence]
+    ) -> Iterator[Estimate]:
         all_coefficients, record = self.point.coefficient, self.point.record
         measure_evidence, scale = evidence.get(record.name), self.point.statistic.scale
         if measure_evidence is None or not record.per_category:
@@ -388,7 +393,7 @@ class _EstimateBuilder:
             yield self.build(scope, UNDEFINED_COEFFICIENT, measure_evidence, undefined=reason)
         else:
             lowest = int(np.nanargmin(all_coefficients.value))
-            of_lowest = measure_evidence.at(lambda draws: draws[..., used].min(-1))
+            of_lowest = measure_evidence.apply_to_values(lambda draws: draws[..., used].min(-1))
             yield self.build(
                 scope,
                 _coefficient_of_category(all_coefficients, lowest),
@@ -396,7 +401,7 @@ class _EstimateBuilder:
                 lowest=scale.names[lowest],
             )
         for k, name in enumerate(scale.names if scope == ROUND else ()):
-            of_category = measure_evidence.at(itemgetter((..., k)))
+            of_category = measure_evidence.apply_to_values(itemgetter((..., k)))
             reason = None if used[k] else UNUSED
             yield self.build(
                 Scope("category", name),
@@ -423,31 +428,31 @@ class _EstimateBuilder:
             confidence = build_confidence_distribution(
                 evidence, inference, record.bounds, judged_on
             )
-        dropped = n_items - rests_on.items(statistic)
+        dropped = n_items - rests_on.n_items(statistic)
         of_panel = scope.kind in ("round", "category")
         counts = None
         if record.needs in ("counts", "patterns") and statistic.holds == "labels":
-            counts = statistic.unnamed()
+            counts = statistic.without_rater_names()
         return Estimate(
             measure=record.name,
             scope=scope,
             value=None if confidence is None else float(coefficient.value),
             interval=None if confidence is None else confidence.limits(inference.tail),
             confidence_level=inference.confidence_level,
-            method=self._method(coefficient, confidence, evidence),
+            method=self._describe_method(coefficient, confidence, evidence),
             n_items=n_items,
-            n_raters=rests_on.raters(statistic),
+            n_raters=rests_on.n_raters(statistic),
             n_ratings=rests_on.ratings(statistic),
             observed=_finite_number(coefficient.observed),
             expected=_finite_number(coefficient.expected),
             lowest=lowest,
-            on_marking=_on_marking(record, counts, lowest or scope.name),
+            on_marking=_share_of_disagreement_on_marking(record, counts, lowest or scope.name),
             undefined=undefined,
             dropped={rests_on.others: dropped} if dropped else {},
             convention=record.convention,
             categories=statistic.scale.names,
             raters_left_out=record.raters_left_out(statistic) if of_panel else (),
-            n_clusters=rests_on.clusters(statistic),
+            n_clusters=rests_on.n_clusters(statistic),
             always_valid_at=inference.always_valid_at,
             looks=inference.looks,
             judged_on=None if inference.looks is None else judged_on,
@@ -457,7 +462,7 @@ class _EstimateBuilder:
             distribution=confidence,
         )
 
-    def _method(
+    def _describe_method(
         self,
         coefficient: Coefficient,
         distribution: ConfidenceDistribution | None,
@@ -487,7 +492,9 @@ class _EstimateBuilder:
         return "; ".join(parts)
 
 
-def _on_marking(record: Measure, counts: CategoryCounts | None, category: str) -> float | None:
+def _share_of_disagreement_on_marking(
+    record: Measure, counts: CategoryCounts | None, category: str
+) -> float | None:
     if counts is None or not record.per_category or not {NONE, category} <= {*counts.scale.names}:
         return None
     names, sizes = counts.scale.names, counts.sizes
@@ -512,7 +519,7 @@ def _prevailing_category(
 ) -> tuple[str, float] | None:
     if counts is None or not record.chance_corrected:
         return None
-    label_weights = np.atleast_2d(counts.meeting)[0]
+    label_weights = np.atleast_2d(counts.n_meeting_by_category)[0]
     prevailing, total = int(label_weights.argmax()), float(label_weights.sum())
     if not total or label_weights[prevailing] < PREVAILING_SHARE * total:
         return None

@@ -34,14 +34,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.counting import Rated, counting_of
+from agreement_pipeline.counting import Rated, counting_for
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import (
     CHOSEN_RATINGS_LEVEL,
     DEFAULT,
     Estimate,
     Scope,
-    registered,
+    find_registered_measure,
 )
 from agreement_pipeline.intervals import (
     TOO_FEW_DRAWS,
@@ -53,7 +53,7 @@ from agreement_pipeline.intervals import (
     build_for_looks,
     draw_in_blocks,
     resampling_masses,
-    spread_over_rows,
+    spread_unit_weights_over_rows,
 )
 from agreement_pipeline.measures import NO_CATEGORY, Measure
 from agreement_pipeline.ratings import (
@@ -70,7 +70,7 @@ from agreement_pipeline.statistics import (
     LabelsOfPanels,
     NumbersByRater,
     missing_at_random_p_value,
-    seed_of,
+    seed_from_arrays,
 )
 from agreement_pipeline.text import counted
 
@@ -256,7 +256,7 @@ class LabelReliability:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        return tuple(_findings(self))
+        return tuple(_describe_findings(self))
 
 
 def label_reliability(
@@ -292,9 +292,11 @@ def label_reliability(
         raise AgreementError(
             f"panel_size: found {panel_size!r}; expected a whole number from 1. Correct it."
         )
-    compared_by_measure = dict(_compared(ratings, (AGREEMENT, RELIABILITY), trains, panel_size))
+    compared_by_measure = dict(
+        _iterate_compared_panels(ratings, (AGREEMENT, RELIABILITY), trains, panel_size)
+    )
     estimates = [
-        _estimate(name, compared, ratings, inference)
+        _estimate_measure_of_label(name, compared, ratings, inference)
         for name, compared in compared_by_measure.items()
     ]
     same_bounds, reliable = (estimated.bounds for estimated in estimates)
@@ -334,8 +336,8 @@ def estimate_label(
     Where one panel shows only the least that a value can be, the value is this floor, the upper
     limit is the greatest value of the measure, and `at_least` says what would tell more.
     """
-    for name, compared in _compared(ratings, measures, trains, None):
-        yield _estimate(name, compared, ratings, inference).estimate
+    for name, compared in _iterate_compared_panels(ratings, measures, trains, None):
+        yield _estimate_measure_of_label(name, compared, ratings, inference).estimate
 
 
 class _Compared(NamedTuple):
@@ -357,7 +359,7 @@ class _Estimated(NamedTuple):
     bounds: Bounds | None
 
 
-def _compared(
+def _iterate_compared_panels(
     ratings: Rated | CategoryCounts | NumbersByRater,
     measures: Iterable[str],
     trains: Trains | None,
@@ -366,7 +368,7 @@ def _compared(
     scale = ratings.scale
     label = trains.label if trains else default_label(scale)
     Trains(label).raise_if_unsuited(scale)
-    statistic, n_raters = _statistic_of(ratings, label)
+    statistic, n_raters = _statistic_of_label(ratings, label)
     if isinstance(statistic, NumbersByRater):
         sizes = (~np.isnan(statistic.values[..., 0])).sum(1)
     else:
@@ -380,7 +382,7 @@ def _compared(
         p = missing_at_random_p_value(statistic)
         chosen_p = p if p <= CHOSEN_RATINGS_LEVEL else None
     for measure in measures:
-        panels = _panels(statistic, sizes, scale, label, size, measure)
+        panels = _build_panels(statistic, sizes, scale, label, size, measure)
         yield (
             measure,
             _Compared(
@@ -397,13 +399,13 @@ def _compared(
         )
 
 
-def _statistic_of(
+def _statistic_of_label(
     ratings: Rated | CategoryCounts | NumbersByRater, label: TrainingLabel
 ) -> tuple[CategoryCounts | NumbersByRater, int]:
     """What the ratings of items are, and how many raters gave them."""
     if isinstance(ratings, CategoryCounts | NumbersByRater):
         return ratings, ratings.n_raters
-    counting = counting_of(ratings)
+    counting = counting_for(ratings)
     statistic: CategoryCounts | NumbersByRater
     if label == "mean" or ratings.scale.continuous:
         statistic = counting.numbers(ratings)
@@ -412,7 +414,7 @@ def _statistic_of(
     return statistic, len(counting.panel(ratings)) if ratings.raters else statistic.n_raters
 
 
-def _panels(
+def _build_panels(
     statistic: CategoryCounts | NumbersByRater,
     sizes: Array,
     scale: Scale,
@@ -420,21 +422,27 @@ def _panels(
     size: int | None,
     measure: str,
 ) -> Panels | str:
-    if reason := _why_no_panels(statistic, sizes, label, size or 1, measure):
+    if reason := _no_panels_reason(statistic, sizes, label, size or 1, measure):
         return reason
     if isinstance(statistic, NumbersByRater):
         if label == "median":
-            return _medians_of_numbers(statistic, sizes, size or 1)
-        return _numbers(statistic, sizes, is_single=label == "one_rater")
+            return _panels_of_medians_of_numbers(statistic, sizes, size or 1)
+        return _panels_of_means(statistic, sizes, is_single=label == "one_rater")
     has_distance = measure == RELIABILITY and scale.level != "nominal"
     if label == "median":
-        return _medians(statistic, size or 1, _ranks(statistic) if has_distance else None)
+        return _panels_of_medians(
+            statistic, size or 1, _category_ranks(statistic) if has_distance else None
+        )
     if label == "shares" or (label == "one_rater" and has_distance):
-        return _shares(statistic) if label == "shares" else _single_categories(statistic)
-    return _categories(statistic, size or 1)
+        return (
+            _panels_of_shares(statistic)
+            if label == "shares"
+            else _panels_of_single_categories(statistic)
+        )
+    return _panels_of_categories(statistic, size or 1)
 
 
-def _why_no_panels(
+def _no_panels_reason(
     statistic: CategoryCounts | NumbersByRater,
     sizes: Array,
     label: TrainingLabel,
@@ -447,13 +455,13 @@ def _why_no_panels(
         return NO_PAIR
     if isinstance(statistic, NumbersByRater):
         return ""
-    if label != "shares" and _only_disputes(statistic):
+    if label != "shares" and _are_extra_ratings_of_disputes(statistic):
         return ONLY_DISPUTES
     is_stable = _n_other_labels(statistic, label, size) >= MIN_OTHER_LABELS
     return "" if measure == AGREEMENT or is_stable else FEW_OTHER_LABELS
 
 
-def _numbers(numbers: NumbersByRater, sizes: Array, *, is_single: bool) -> Panels:
+def _panels_of_means(numbers: NumbersByRater, sizes: Array, *, is_single: bool) -> Panels:
     """The means of items, or single ratings, whose mean of squares is then larger."""
     is_rated = ~np.isnan(numbers.values[..., 0])
     weights = np.where(sizes >= 2, numbers.weights, 0.0)
@@ -468,13 +476,13 @@ def _numbers(numbers: NumbersByRater, sizes: Array, *, is_single: bool) -> Panel
     guessed = float(weights @ (ratings**2).sum((1, 2))) / n_ratings
     if is_single:
         mean_square = (ratings**2).sum((1, 2)) / nonzero_sizes
-        return _of_numbers(numbers, sizes >= 2, means, mean_square, variance, guessed)
+        return _panels_of_numbers(numbers, sizes >= 2, means, mean_square, variance, guessed)
     of_mean = variance / nonzero_sizes
     guessed /= n_ratings / float(weights.sum())
-    return _of_numbers(numbers, sizes >= 2, means, (means**2).sum(1), of_mean, guessed)
+    return _panels_of_numbers(numbers, sizes >= 2, means, (means**2).sum(1), of_mean, guessed)
 
 
-def _of_numbers(
+def _panels_of_numbers(
     statistic: CategoryCounts | NumbersByRater,
     used: Flags,
     labels: Array,
@@ -505,7 +513,7 @@ def _of_numbers(
     return Panels(statistic, used, lower, upper, compared_size, n_needed)
 
 
-def _shares(counts: CategoryCounts) -> Panels:
+def _panels_of_shares(counts: CategoryCounts) -> Panels:
     used = np.asarray(counts.sizes >= 2)
     weights = np.where(used, counts.weights, 0.0)
     shares = counts.counts / np.maximum(counts.sizes, 1)[:, None]
@@ -514,34 +522,34 @@ def _shares(counts: CategoryCounts) -> Panels:
     guessed = float(1 - (usual_shares**2).sum()) / (
         float(weights @ counts.sizes) / float(weights.sum())
     )
-    return _of_numbers(counts, used, shares, (shares**2).sum(1), error, guessed)
+    return _panels_of_numbers(counts, used, shares, (shares**2).sum(1), error, guessed)
 
 
-def _single_categories(counts: CategoryCounts) -> Panels:
+def _panels_of_single_categories(counts: CategoryCounts) -> Panels:
     """Single ratings with a distance between categories."""
     used, sizes = np.asarray(counts.sizes >= 2), np.maximum(counts.sizes, 1)
-    ranks = _ranks(counts)
+    ranks = _category_ranks(counts)
     mean = counts.counts @ ranks / sizes
     square = counts.counts @ ranks**2 / sizes
     variance = (square - mean**2) * sizes / np.maximum(sizes - 1, 1)
     weights = np.where(used, counts.weights, 0.0)
     guessed = float(weights @ square / weights.sum() - (weights @ mean / weights.sum()) ** 2)
-    return _of_numbers(counts, used, mean[:, None], square, variance, guessed)
+    return _panels_of_numbers(counts, used, mean[:, None], square, variance, guessed)
 
 
-def _ranks(counts: CategoryCounts) -> Array:
+def _category_ranks(counts: CategoryCounts) -> Array:
     """The number of a category, or the mean rank of its ratings, from 0 to 1."""
     if counts.scale.numeric:
         numbers = counts.scale.scores
         return np.asarray(numbers - numbers.mean())
-    times = counts.paired @ counts.counts
+    times = counts.weights_of_paired @ counts.counts
     return np.asarray((times.cumsum() - times / 2) / max(float(times.sum()), 1.0) - 0.5)
 
 
-def _categories(counts: CategoryCounts, size: int) -> Panels:
-    compared = _comparable_size(counts, size)
+def _panels_of_categories(counts: CategoryCounts, size: int) -> Panels:
+    compared = _comparable_panel_size(counts, size)
     scores = same_label_scores(counts, compared)
-    labels = panel_labels(counts, size)
+    labels = panel_label_chances(counts, size)
     weights = np.where(scores.used, counts.weights, 0.0)
     most_common = np.argsort(weights @ labels)[-2:]
     unseen = np.zeros(labels.shape[1])
@@ -562,22 +570,22 @@ def _n_other_labels(counts: CategoryCounts, label: TrainingLabel, size: int) -> 
     """How many labels are not the most common one, of the items that show how panels differ."""
     n_needed = {"shares": 2, "median": 2 * size}.get(label)
     if n_needed is None:
-        n_needed = _n_ratings_needed(_comparable_size(counts, size))
+        n_needed = _n_ratings_needed(_comparable_panel_size(counts, size))
     weights = np.where(counts.sizes >= n_needed, counts.weights, 0.0)
     if label == "median" and weights.sum() < MIN_ITEMS_COMPARED:
         return np.inf  # another reason says what is missing
     labels = counts.counts / np.maximum(counts.sizes, 1)[:, None]
     if label not in ("shares", "one_rater"):
-        labels = panel_labels(counts, size)
+        labels = panel_label_chances(counts, size)
     n_labels = weights @ labels
     return float(n_labels.sum() - n_labels.max())
 
 
-def _medians(counts: CategoryCounts, size: int, ranks: Array | None) -> Panels | str:
+def _panels_of_medians(counts: CategoryCounts, size: int, ranks: Array | None) -> Panels | str:
     """Medians of two panels, by the splits of an item's ratings."""
     n_needed = 2 * size
     used = np.asarray(counts.sizes >= n_needed)
-    if reason := _too_few(counts.weights[used].sum(), size, n_needed):
+    if reason := _too_few_items_reason(counts.weights[used].sum(), size, n_needed):
         return reason
     if not _can_split(counts, size):
         return f"an item has too many ratings to be split into panels of {size}"
@@ -585,7 +593,7 @@ def _medians(counts: CategoryCounts, size: int, ranks: Array | None) -> Panels |
     label_pairs = np.zeros((len(used), n_categories, n_categories))
     for row in np.flatnonzero(used):
         ratings = tuple(int(n) for n in counts.counts[row])
-        label_pairs[row] = _labels_of_both(ratings, size, _median_chances)
+        label_pairs[row] = _label_pair_chances(ratings, size, _median_chances)
     labels = label_pairs.sum(2)
     if ranks is not None:
         mean, square = (labels @ ranks)[:, None], labels @ ranks**2
@@ -593,7 +601,7 @@ def _medians(counts: CategoryCounts, size: int, ranks: Array | None) -> Panels |
         weights = np.where(used, counts.weights, 0.0)
         centre = float(weights @ mean[:, 0] / weights.sum())
         guessed = float(weights @ square / weights.sum()) - centre**2
-        return _of_numbers(
+        return _panels_of_numbers(
             counts, used, mean, square, differences, guessed, compared_size=size, n_needed=n_needed
         )
     same_chance = np.einsum("pkk->p", label_pairs)
@@ -612,13 +620,13 @@ def _medians(counts: CategoryCounts, size: int, ranks: Array | None) -> Panels |
     return Panels(counts, used, lower, upper, size, n_needed)
 
 
-def _medians_of_numbers(numbers: NumbersByRater, sizes: Array, size: int) -> Panels | str:
+def _panels_of_medians_of_numbers(numbers: NumbersByRater, sizes: Array, size: int) -> Panels | str:
     """Medians of two panels, by random splits of an item's ratings."""
     n_needed = 2 * size
     used = np.asarray(sizes >= n_needed)
     if numbers.values.shape[2] > 1:
         return OF_VECTORS
-    if reason := _too_few(numbers.weights[used].sum(), size, n_needed):
+    if reason := _too_few_items_reason(numbers.weights[used].sum(), size, n_needed):
         return reason
     rows = numbers.values[..., 0]
     rng = np.random.default_rng(0)
@@ -635,7 +643,7 @@ def _medians_of_numbers(numbers: NumbersByRater, sizes: Array, size: int) -> Pan
     centre = float(weights @ mean / weights.sum())
     square, mean = square - 2 * centre * mean + centre**2, mean - centre
     guessed = float(weights @ square / weights.sum())
-    return _of_numbers(
+    return _panels_of_numbers(
         numbers,
         used,
         mean[:, None],
@@ -647,7 +655,7 @@ def _medians_of_numbers(numbers: NumbersByRater, sizes: Array, size: int) -> Pan
     )
 
 
-def _too_few(n_items: float, size: int, n_needed: int) -> str:
+def _too_few_items_reason(n_items: float, size: int, n_needed: int) -> str:
     if n_items >= MIN_ITEMS_COMPARED:
         return ""
     return (
@@ -668,7 +676,7 @@ def same_label_scores(counts: CategoryCounts, panel_size: int) -> ItemScores:
     scores = np.zeros((len(used), 2))
     for row in np.flatnonzero(used):
         ratings = tuple(sorted((int(n) for n in counts.counts[row] if n), reverse=True))
-        scores[row] = _row_scores(ratings, panel_size)
+        scores[row] = _same_label_scores_of_row(ratings, panel_size)
     worst, best = 0.0, 1.0
     if (scores[:, 0] != scores[:, 1]).any():
         worst = min(low for low, _ in SCORES[panel_size].values())
@@ -682,7 +690,7 @@ def _n_ratings_needed(panel_size: int) -> int:
     return panel_size + 1 if panel_size in SCORES else 2 * panel_size
 
 
-def _comparable_size(counts: CategoryCounts, size: int) -> int:
+def _comparable_panel_size(counts: CategoryCounts, size: int) -> int:
     """The size of the largest panels that can be compared, up to that of the label.
 
     Smaller panels agree no more often than larger ones.
@@ -706,32 +714,32 @@ def _n_splits(n_categories: int, panel_size: int) -> int:
 
 
 @cache
-def _row_scores(ratings: RatingType, panel_size: int) -> tuple[float, float]:
+def _same_label_scores_of_row(ratings: RatingType, panel_size: int) -> tuple[float, float]:
     n_ratings = sum(ratings)
     if panel_size <= 2:  # a tie of two by lot gives each rater's label with equal chance
         pairs = sum(n * (n - 1) for n in ratings) / (n_ratings * (n_ratings - 1))
         return pairs, pairs
     if n_ratings >= 2 * panel_size and _n_splits(len(ratings), panel_size) <= MAX_SPLITS:
-        agree = float(np.trace(_labels_of_both(ratings, panel_size, _label_chances)))
+        agree = float(np.trace(_label_pair_chances(ratings, panel_size, _plurality_chances)))
         return agree, agree
     lower_score = upper_score = 0.0
-    for sampled, chance in _choices(ratings, panel_size + 1):
+    for sampled, chance in _samples_and_chances(ratings, panel_size + 1):
         low, high = SCORES[panel_size][tuple(sorted(filter(None, sampled), reverse=True))]
         lower_score, upper_score = lower_score + chance * low, upper_score + chance * high
     return lower_score, upper_score
 
 
 @cache
-def _labels_of_both(
+def _label_pair_chances(
     ratings: RatingType, panel_size: int, chances_of: Callable[[RatingType], Array]
 ) -> Array:
     """The chance of each two labels (K, K) of two panels without a common rating, drawn from
     these.
     """
     chances_of_pairs = np.zeros((len(ratings), len(ratings)))
-    for first_panel, chance in _choices(ratings, panel_size):
+    for first_panel, chance in _samples_and_chances(ratings, panel_size):
         remaining = tuple(n - n_taken for n, n_taken in zip(ratings, first_panel, strict=True))
-        for second_panel, chance_after in _choices(remaining, panel_size):
+        for second_panel, chance_after in _samples_and_chances(remaining, panel_size):
             chances_of_pairs += (
                 chance * chance_after * np.outer(chances_of(first_panel), chances_of(second_panel))
             )
@@ -739,7 +747,7 @@ def _labels_of_both(
 
 
 @cache
-def _label_chances(ratings: RatingType) -> Array:
+def _plurality_chances(ratings: RatingType) -> Array:
     """The chance of each category to be the plurality, with ties settled by lot."""
     times = np.array(ratings)
     is_most_frequent = times == times.max()
@@ -757,7 +765,7 @@ def _median_chances(ratings: RatingType) -> Array:
 
 
 @cache
-def _choices(ratings: RatingType, size: int) -> tuple[tuple[RatingType, float], ...]:
+def _samples_and_chances(ratings: RatingType, size: int) -> tuple[tuple[RatingType, float], ...]:
     """The samples of this size from the ratings, by category, and the chance of each."""
     n_choices = comb(sum(ratings), size)
     return tuple(
@@ -765,22 +773,22 @@ def _choices(ratings: RatingType, size: int) -> tuple[tuple[RatingType, float], 
             sampled,
             prod(comb(n, n_taken) for n, n_taken in zip(ratings, sampled, strict=True)) / n_choices,
         )
-        for sampled in _samples(ratings, size)
+        for sampled in _iterate_samples(ratings, size)
     )
 
 
-def _samples(ratings: RatingType, size: int) -> Iterator[RatingType]:
+def _iterate_samples(ratings: RatingType, size: int) -> Iterator[RatingType]:
     if not ratings:
         if size == 0:
             yield ()
         return
     n_of_category, other_categories = ratings[0], ratings[1:]
     for n_taken in range(max(0, size - sum(other_categories)), min(n_of_category, size) + 1):
-        for other_counts in _samples(other_categories, size - n_taken):
+        for other_counts in _iterate_samples(other_categories, size - n_taken):
             yield n_taken, *other_counts
 
 
-def panel_labels(counts: CategoryCounts, panel_size: int) -> Array:
+def panel_label_chances(counts: CategoryCounts, panel_size: int) -> Array:
     """The chance of each category to be the label of a panel drawn from a row's ratings (P, K).
 
     A row of fewer ratings has the label of these.
@@ -791,10 +799,10 @@ def panel_labels(counts: CategoryCounts, panel_size: int) -> Array:
         ratings = tuple(int(n) for n in counts.counts[row][given_categories])
         size = min(panel_size, sum(ratings))
         if _n_splits(len(ratings), size) > MAX_SPLITS:
-            chances[row, given_categories] = _label_chances(ratings)
+            chances[row, given_categories] = _plurality_chances(ratings)
             continue
-        for sampled, chance in _choices(ratings, size):
-            chances[row, given_categories] += chance * _label_chances(sampled)
+        for sampled, chance in _samples_and_chances(ratings, size):
+            chances[row, given_categories] += chance * _plurality_chances(sampled)
     return chances
 
 
@@ -818,7 +826,7 @@ def usual_panel_size(sizes: Array, weights: Array, label: TrainingLabel) -> int:
     )
 
 
-def _only_disputes(counts: CategoryCounts) -> bool:
+def _are_extra_ratings_of_disputes(counts: CategoryCounts) -> bool:
     """Whether items got more ratings just where the first ones differed.
 
     Then every item with the fewest ratings is unanimous, and none of the others.
@@ -834,13 +842,13 @@ def _only_disputes(counts: CategoryCounts) -> bool:
     return bool(enough and unanimous[has_fewest].all() and not unanimous[has_more].any())
 
 
-def _estimate(
+def _estimate_measure_of_label(
     measure: str,
     compared: _Compared,
     ratings: Rated | CategoryCounts | NumbersByRater,
     inference: Inference,
 ) -> _Estimated:
-    record, panels = registered(measure), compared.panels
+    record, panels = find_registered_measure(measure), compared.panels
     statistic = None if panels is None else panels.statistic
     clusters = None if statistic is None else statistic.clusters
     undefined: str | None = compared.missing_reason or None
@@ -848,7 +856,7 @@ def _estimate(
     point: list[Any] = []
     if panels is not None and statistic is not None:
         point = [
-            record(labels.reweighted(labels.weights)) for labels in (panels.under, panels.over)
+            record(labels.with_weights(labels.weights)) for labels in (panels.under, panels.over)
         ]
         undefined = record.why_undefined(panels.under)
         if clusters is not None:
@@ -860,10 +868,14 @@ def _estimate(
     if judged_on is None:
         judged_on = compared.n_items if clusters is None else clusters.n
     if panels is not None and undefined is None:
-        lowest, greatest = (_bounded(float(coefficient.value), record) for coefficient in point)
+        lowest, greatest = (
+            _clip_to_bounds(float(coefficient.value), record) for coefficient in point
+        )
         if is_floor:
             greatest = record.bounds[1]
-        confidence = _distribution(record, panels, lowest, inference, judged_on, is_floor=is_floor)
+        confidence = _build_distribution(
+            record, panels, lowest, inference, judged_on, is_floor=is_floor
+        )
         low, high = confidence.limits(inference.tail)
         bounds = Bounds(lowest, greatest, low, high)
     n_used = 0 if panels is None else panels.n_items
@@ -890,12 +902,12 @@ def _estimate(
         judged_on=None if inference.looks is None else judged_on,
         chosen=compared.chosen,
         distribution=confidence,
-        at_least=_why_floor(compared) if is_floor and bounds is not None else "",
+        at_least=_floor_reason(compared) if is_floor and bounds is not None else "",
     )
     return _Estimated(estimate, bounds)
 
 
-def _bounded(value: float, record: Measure) -> float:
+def _clip_to_bounds(value: float, record: Measure) -> float:
     low, high = record.bounds
     return float(np.clip(value, low, high))
 
@@ -907,7 +919,7 @@ def _is_floor(compared: _Compared) -> bool:
     return panels.compared_size < size
 
 
-def _why_floor(compared: _Compared) -> str:
+def _floor_reason(compared: _Compared) -> str:
     size = compared.size or 0
     n_needed = _n_ratings_needed(size)
     return (
@@ -916,7 +928,7 @@ def _why_floor(compared: _Compared) -> str:
     )
 
 
-def _distribution(
+def _build_distribution(
     record: Measure,
     panels: Panels,
     value: float,
@@ -931,17 +943,17 @@ def _distribution(
     statistic, used = panels.statistic, panels.used
     n_resamples = min(inference.n_resamples, affordable_resamples(record, statistic))
     lower_values, upper_values = [], []
-    far_rows = _far_rows(panels)
+    far_rows = _farthest_rows(panels)
     absent_rng = np.random.default_rng(0)
-    for weights in _resamples(statistic, replace(inference, n_resamples=n_resamples)):
+    for weights in _draw_resampled_weights(statistic, replace(inference, n_resamples=n_resamples)):
         weights[..., :-1] *= used
         if not is_floor:
-            upper_values.append(record(panels.over.reweighted(weights)).value)
-        values = record(panels.under.reweighted(weights)).value
+            upper_values.append(record(panels.over.with_weights(weights)).value)
+        values = record(panels.under.with_weights(weights)).value
         if len(far_rows):
             is_absent = absent_rng.random((len(weights), len(far_rows))) < ABSENT_SHARE
             weights[:, far_rows] *= np.where(is_absent, 1 - 1 / panels.weights[far_rows], 1.0)
-            values = np.fmin(values, record(panels.under.reweighted(weights)).value)
+            values = np.fmin(values, record(panels.under.with_weights(weights)).value)
         lower_values.append(values)
     low, high = record.bounds
     lower_draws = np.clip(np.concatenate(lower_values), low, high)
@@ -952,7 +964,7 @@ def _distribution(
     )
     n_units = float(panels.weights.sum())
     if statistic.clusters is not None:
-        n_units = statistic.clusters.effective(statistic.weights, used)
+        n_units = statistic.clusters.effective_number(statistic.weights, used)
     if inference.has_too_few(len(lower_draws)):
         return BoundsOnly(record.bounds, TOO_FEW_DRAWS)
     single_look = build_expanded_percentiles(
@@ -961,7 +973,7 @@ def _distribution(
     return build_for_looks(single_look, single_look, inference, record.bounds, judged_on, n_units)
 
 
-def _far_rows(panels: Panels) -> Codes:
+def _farthest_rows(panels: Panels) -> Codes:
     """The rows whose numbers are farthest from the mean. None of categories and their shares."""
     rows = np.flatnonzero(panels.weights >= 1)
     labels = panels.under.labels[rows]
@@ -971,18 +983,22 @@ def _far_rows(panels: Panels) -> Codes:
     return rows[np.argsort(-distances, kind="stable")[:N_FAR_ITEMS]]
 
 
-def _resamples(statistic: CategoryCounts | NumbersByRater, inference: Inference) -> Iterator[Array]:
+def _draw_resampled_weights(
+    statistic: CategoryCounts | NumbersByRater, inference: Inference
+) -> Iterator[Array]:
     """Weights of rows and of one unseen item (B, P + 1), by the Bayesian bootstrap."""
     masses = np.append(resampling_masses(statistic), 1.0)
 
     def draw_block(rng: np.random.Generator, size: int) -> Array:
         unit_weights = rng.dirichlet(masses, size=size) * masses.sum()
-        return spread_over_rows(statistic, unit_weights)
+        return spread_unit_weights_over_rows(statistic, unit_weights)
 
-    yield from draw_in_blocks(draw_block, inference.n_resamples, len(masses), seed_of(statistic))
+    yield from draw_in_blocks(
+        draw_block, inference.n_resamples, len(masses), seed_from_arrays(statistic)
+    )
 
 
-def _findings(result: LabelReliability) -> Iterator[str]:
+def _describe_findings(result: LabelReliability) -> Iterator[str]:
     level = f"{result.confidence_level:.0%}"
     size, items = (
         result.panel_size,

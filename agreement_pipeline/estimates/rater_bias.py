@@ -87,7 +87,7 @@ def marginal_homogeneity(labels: LabelsByRater) -> tuple[MarginalHomogeneity, ..
     (9.0, 1, 0.0027)
     """
     tests = []
-    for first, second, table in _tables(labels):
+    for first, second, table in _iterate_pair_tables(labels):
         both_ways = table + table.T
         covariance = np.diag(both_ways.sum(1)) - both_ways
         df = int(np.linalg.matrix_rank(covariance))
@@ -98,7 +98,7 @@ def marginal_homogeneity(labels: LabelsByRater) -> tuple[MarginalHomogeneity, ..
     p_values = [_upper_tail_of_chi_squared(statistic, df) for *_, statistic, df in tests]
     return tuple(
         MarginalHomogeneity(*test, p, p_holm)
-        for test, p, p_holm in zip(tests, p_values, _holm(p_values), strict=True)
+        for test, p, p_holm in zip(tests, p_values, _adjust_p_values_by_holm(p_values), strict=True)
     )
 
 
@@ -116,7 +116,7 @@ def use_of_categories(labels: LabelsByRater, level: float = 0.95) -> tuple[Categ
     ('no', 20, 5, 0.0041)
     """
     names, used = labels.scale.names, []
-    for first, second, table in _tables(labels):
+    for first, second, table in _iterate_pair_tables(labels):
         n = round(table.sum())
         for k in np.flatnonzero(table.sum(0) + table.sum(1)):
             both = table[k, k]
@@ -128,7 +128,9 @@ def use_of_categories(labels: LabelsByRater, level: float = 0.95) -> tuple[Categ
     p_values = [mcnemar_p(*use[-2:]) for use, _ in used]
     uses = [
         CategoryUse(*use, p, p_holm, interval)
-        for (use, interval), p, p_holm in zip(used, p_values, _holm(p_values), strict=True)
+        for (use, interval), p, p_holm in zip(
+            used, p_values, _adjust_p_values_by_holm(p_values), strict=True
+        )
     ]
     return tuple(sorted(uses, key=lambda use: (use.p, use.first, use.second, use.category)))
 
@@ -164,7 +166,7 @@ def _upper_tail_of_chi_squared(x: float, df: int) -> float:
     )
 
 
-def _tables(labels: LabelsByRater) -> Iterator[tuple[str, str, Array]]:
+def _iterate_pair_tables(labels: LabelsByRater) -> Iterator[tuple[str, str, Array]]:
     """Of each pair of raters who share an item, how many items have each pair of labels (K, K)."""
     k, codes, weights = len(labels.scale.names), labels.codes, labels.weights
     for i, j in combinations(range(labels.n_raters), 2):
@@ -175,7 +177,7 @@ def _tables(labels: LabelsByRater) -> Iterator[tuple[str, str, Array]]:
             yield labels.raters[i], labels.raters[j], table
 
 
-def _holm(p: Sequence[float]) -> Sequence[float]:
+def _adjust_p_values_by_holm(p: Sequence[float]) -> Sequence[float]:
     """P-values that allow for as many tests as there are."""
     adjusted, highest = [1.0] * len(p), 0.0
     for n_before, place in enumerate(sorted(range(len(p)), key=lambda place: p[place])):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
-from agreement_pipeline.counting import Rated, counting_of, require_ratings
+from agreement_pipeline.counting import Rated, counting_for, require_ratings
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import (
     DEFAULT,
@@ -19,23 +19,23 @@ from agreement_pipeline.estimates.estimates import (
     Scope,
     ScopeKind,
     estimate_each,
-    registered,
+    find_registered_measure,
 )
-from agreement_pipeline.estimates.gold import right_labels
+from agreement_pipeline.estimates.gold import right_label_by_item
 from agreement_pipeline.estimates.panel_labels import estimate_label
 from agreement_pipeline.estimates.parts import (
     ScopeRequest,
-    Shown,
-    Stratum,
-    parts_of,
-    parts_of_stratum,
-    pool_strata,
-    strata_of,
+    ShownRaters,
+    StratumOfRatings,
+    iterate_parts,
+    iterate_parts_of_stratum,
+    iterate_strata,
+    pool_small_strata,
 )
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, compute_points, map_in_order
 from agreement_pipeline.measures import MEASURES, Needs
 from agreement_pipeline.ratings import Scale, Trains
-from agreement_pipeline.statistics import Statistic, seed_of
+from agreement_pipeline.statistics import Statistic, seed_from_arrays
 from agreement_pipeline.tables import Table
 
 DETAILS = ("rater", "without", "pair")
@@ -48,9 +48,9 @@ OF_RATER = {
 TASKS_AHEAD = 16
 
 
-def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
+def applicable_measures(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
     """Measures of gold items are left out where no right label is known."""
-    right = right_labels(ratings)
+    right = right_label_by_item(ratings)
     return tuple(
         name
         for name, record in MEASURES.items()
@@ -60,8 +60,8 @@ def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
     )
 
 
-def basis_of(ratings: Rated, measure: str) -> Statistic | None:
-    parts = parts_of(ratings, registered(measure).needs, ScopeRequest(("round",)))
+def build_round_statistic(ratings: Rated, measure: str) -> Statistic | None:
+    parts = iterate_parts(ratings, find_registered_measure(measure).needs, ScopeRequest(("round",)))
     return next((build_statistic() for _, build_statistic in parts), None)
 
 
@@ -98,9 +98,9 @@ def measure(
     return round_estimate
 
 
-def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, float]:
-    record = registered(registered(measure).computed_as)
-    parts = parts_of(ratings, record.needs, ScopeRequest((kind,)))
+def value_by_scope(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, float]:
+    record = find_registered_measure(find_registered_measure(measure).computed_as)
+    parts = iterate_parts(ratings, record.needs, ScopeRequest((kind,)))
     points = (
         (scope, compute_points([record], build_statistic())[0]) for scope, build_statistic in parts
     )
@@ -110,7 +110,7 @@ def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, floa
 
 
 def require_defined(scale: Scale, measure: str) -> None:
-    record = registered(measure)
+    record = find_registered_measure(measure)
     if not record.defined_on(scale):
         without = " without categories" if scale.continuous else ""
         raise AgreementError(
@@ -125,7 +125,7 @@ def measure_ratings(
     inference: Inference = DEFAULT,
     *,
     scopes: Container[str] = SCOPE_KINDS,
-    shown: Shown | None = None,
+    shown: ShownRaters | None = None,
     trains: Trains | None = None,
 ) -> Iterator[Estimate]:
     """Estimates of the measures on every scope, or on the kinds of scope named.
@@ -135,11 +135,13 @@ def measure_ratings(
     one for raters at large. Measures of the label speak of the one that `trains`.
     """
     names = tuple(measures)
-    yield from _of_tasks(_tasks(ratings, names, inference, scopes, shown), ratings, shown)
-    yield from _of_label(ratings, names, inference, scopes, trains)
+    yield from _estimate_tasks(
+        _iterate_tasks(ratings, names, inference, scopes, shown), ratings, shown
+    )
+    yield from _estimate_label_of_round(ratings, names, inference, scopes, trains)
 
 
-def _of_label(
+def _estimate_label_of_round(
     ratings: Rated,
     measures: Iterable[str],
     inference: Inference,
@@ -149,11 +151,12 @@ def _of_label(
     names = [
         name
         for name in dict.fromkeys(measures)
-        if registered(name).needs == "label" and registered(name).defined_on(ratings.scale)
+        if find_registered_measure(name).needs == "label"
+        and find_registered_measure(name).defined_on(ratings.scale)
     ]
     if "label" in scopes and names:
         for estimate in estimate_label(ratings, names, inference, trains):
-            yield _of(ratings, estimate)
+            yield _add_what_ratings_tell(ratings, estimate)
 
 
 class _Task(NamedTuple):
@@ -163,33 +166,35 @@ class _Task(NamedTuple):
     inference: Inference
     kinds: Container[str] = SCOPE_KINDS
 
-    def estimated(self) -> list[Estimate]:
-        seeded = replace(self.inference, seed=seed_of(self.statistic))
+    def estimate(self) -> list[Estimate]:
+        seeded = replace(self.inference, seed=seed_from_arrays(self.statistic))
         estimates = estimate_each(self.names, self.statistic, seeded, scope=self.scope)
         return [estimate for estimate in estimates if estimate.scope.kind in self.kinds]
 
 
-def _tasks(
+def _iterate_tasks(
     ratings: Rated,
     measures: Iterable[str],
     inference: Inference,
     scopes: Container[str],
-    shown_raters: Shown | None,
+    shown_raters: ShownRaters | None,
 ) -> Iterator[_Task]:
     if inference.looks is not None:
         # The size of the whole round says at which look of a plan it is.
-        panel = counting_of(ratings).by_rater(ratings)
+        panel = counting_for(ratings).by_rater(ratings)
         judged_on = panel.n_items if panel.clusters is None else panel.clusters.n
         inference = replace(inference, judged_on=judged_on)
-    request = ScopeRequest(scopes, shown_raters, keeps_names=inference.interval_method.at_large)
+    request = ScopeRequest(
+        scopes, shown_raters, keeps_names=inference.interval_method.is_of_raters_at_large
+    )
     records = [
         record
-        for record in map(registered, dict.fromkeys(measures))
+        for record in map(find_registered_measure, dict.fromkeys(measures))
         if record.defined_on(ratings.scale)
     ]
     for needs in dict.fromkeys(record.needs for record in records):
         of_needs = [record for record in records if record.needs == needs]
-        for scope, build_statistic in parts_of(ratings, needs, request):
+        for scope, build_statistic in iterate_parts(ratings, needs, request):
             group = [
                 measure_record.name
                 for measure_record in of_needs
@@ -202,14 +207,15 @@ def _tasks(
                 )
 
 
-def _of_tasks(
-    tasks: Iterable[_Task], ratings: Rated, shown_raters: Shown | None
+def _estimate_tasks(
+    tasks: Iterable[_Task], ratings: Rated, shown_raters: ShownRaters | None
 ) -> Iterator[Estimate]:
-    large = shown_raters is not None and shown_raters.left_out() is not None
+    large = shown_raters is not None and shown_raters.left_out_sentence() is not None
     cores = (os.cpu_count() or 1) if large else 1
-    for estimates in map_in_order(_Task.estimated, tasks, cores=cores, ahead=TASKS_AHEAD):
+    for estimates in map_in_order(_Task.estimate, tasks, cores=cores, ahead=TASKS_AHEAD):
         yield from (
-            _of(ratings, estimate) for estimate in _sort_as_listed(estimates, ratings.scale)
+            _add_what_ratings_tell(ratings, estimate)
+            for estimate in _sort_as_listed(estimates, ratings.scale)
         )
 
 
@@ -226,8 +232,8 @@ def measure_strata(
     ratings: Rated, measures: Iterable[str], inference: Inference, min_units: int
 ) -> Iterator[Estimate]:
     """The strata of a column with fewer than `min_units` items, or clusters, are one."""
-    strata = {stratum.scope: stratum for stratum in strata_of(ratings)}
-    small = dict[tuple[str, str], list[Stratum]]()
+    strata = {stratum.scope: stratum for stratum in iterate_strata(ratings)}
+    small = dict[tuple[str, str], list[StratumOfRatings]]()
     for stratum_estimate in measure_ratings(ratings, measures, inference, scopes=("stratum",)):
         if stratum_estimate.n_apart < min_units:
             stratum = strata[stratum_estimate.scope]
@@ -235,29 +241,29 @@ def measure_strata(
         else:
             yield stratum_estimate
     for (name, _), small_strata in small.items():
-        needs = registered(name).needs
-        for scope, build_statistic in parts_of_stratum(
-            pool_strata(small_strata), needs, inference.interval_method.at_large
+        needs = find_registered_measure(name).needs
+        for scope, build_statistic in iterate_parts_of_stratum(
+            pool_small_strata(small_strata), needs, inference.interval_method.is_of_raters_at_large
         ):
             pooled = _Task(
                 [name], scope, build_statistic(), _inference_for(inference, scope, needs)
             )
-            yield from (_of(ratings, estimate) for estimate in pooled.estimated())
+            yield from (_add_what_ratings_tell(ratings, estimate) for estimate in pooled.estimate())
 
 
 def _inference_for(inference: Inference, scope: Scope, needs: Needs) -> Inference:
     is_about_these_raters = scope.kind in SCOPES_OF_NAMED_RATERS or needs in ("strata", "gold")
-    if inference.interval_method.at_large and is_about_these_raters:
+    if inference.interval_method.is_of_raters_at_large and is_about_these_raters:
         return replace(inference, method=DEFAULT_METHOD)
     return inference
 
 
-def _of(ratings: Rated, estimate: Estimate) -> Estimate:
+def _add_what_ratings_tell(ratings: Rated, estimate: Estimate) -> Estimate:
     """What the ratings tell of an estimate and their statistic does not.
 
     Raters who marked an object can only differ on what it is called.
     """
-    record = registered(estimate.measure)
+    record = find_registered_measure(estimate.measure)
     if reason := estimate.undefined:
         if estimate.scope.kind == "rater" and record.needs == "replicates":
             reason = OF_RATER.get(reason, reason.replace("every rater", "the rater"))
@@ -278,7 +284,7 @@ def survey(
     *,
     scopes: Container[str] = SCOPE_KINDS,
     judged: Container[str] = (),
-    shown: Shown | None = None,
+    shown: ShownRaters | None = None,
     trains: Trains | None = None,
 ) -> Table[Estimate]:
     """Estimates on every scope, or on the kinds of scope named, for people to read.
@@ -293,12 +299,12 @@ def survey(
     parts_only = {*DETAILS} - ({"pair"} if len(ratings.raters) == 2 else set())
     details = [kind for kind in requested_kinds if kind in parts_only and kind not in judged]
     main_kinds = [kind for kind in requested_kinds if kind not in details]
-    main_tasks = _tasks(ratings, measures, inference, main_kinds, shown)
+    main_tasks = _iterate_tasks(ratings, measures, inference, main_kinds, shown)
     single_look = replace(inference, always_valid_at=None, looks=None)
     n_detail_resamples = min(
         single_look.n_resamples, max(DETAIL_RESAMPLES, single_look.min_resamples())
     )
     single_look = replace(single_look, n_resamples=n_detail_resamples)
-    parts = _tasks(ratings, measures, single_look, details, shown)
-    of_label = _of_label(ratings, measures, inference, scopes, trains)
-    return Table((*_of_tasks(chain(main_tasks, parts), ratings, shown), *of_label))
+    parts = _iterate_tasks(ratings, measures, single_look, details, shown)
+    of_label = _estimate_label_of_round(ratings, measures, inference, scopes, trains)
+    return Table((*_estimate_tasks(chain(main_tasks, parts), ratings, shown), *of_label))

@@ -32,7 +32,7 @@ import numpy as np
 from agreement_pipeline.measures import krippendorff_alpha, ratio
 from agreement_pipeline.ratings import Array, Codes, Flags
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, rater_distances
-from agreement_pipeline.students_t import lower_tail
+from agreement_pipeline.students_t import lower_tail_probability
 from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, joined
 
 TAIL = 0.025
@@ -168,26 +168,26 @@ def standing_out(panel: Panel) -> StandingOut:
     camps = _find_camps(panel)
     if camps:
         return StandingOut("camps", camps=camps, of_labels=of_labels)
-    is_comparable, names = _find_raters(panel)
+    is_comparable, names = _find_raters_who_differ(panel)
     finding: Finding = "raters" if names else "nobody" if is_comparable else "too few to tell"
-    alpha = _alpha(panel) if names else None
+    alpha = _alpha_of_panel(panel) if names else None
     raters = (
         ()
         if alpha is None
-        else (RaterWhoDiffers(name, alpha, _alpha(panel.without(name))) for name in names)
+        else (RaterWhoDiffers(name, alpha, _alpha_of_panel(panel.without(name))) for name in names)
     )
     return StandingOut(finding, tuple(raters), of_labels=of_labels)
 
 
-def _alpha(panel: Panel) -> float | None:
+def _alpha_of_panel(panel: Panel) -> float | None:
     ratings = panel.counts() if isinstance(panel, LabelsByRater) else panel
     value = float(krippendorff_alpha(ratings).value)
     return None if np.isnan(value) else value
 
 
-def _find_raters(panel: Panel) -> tuple[bool, Sequence[str]]:
+def _find_raters_who_differ(panel: Panel) -> tuple[bool, Sequence[str]]:
     """Whether any rater can be compared, and the names of those who differ, the surest first."""
-    n_compared, rises = _large_rises(panel)
+    n_compared, rises = _find_large_rises(panel)
     names = []
     for position, rise in enumerate(sorted(rises, key=lambda rise: (rise.p, -rise.t))):
         if rise.p > TAIL / (n_compared - position):
@@ -210,15 +210,15 @@ class _Rise(NamedTuple):
 
     @property
     def p(self) -> float:
-        return lower_tail(-self.t, self.units - 1)
+        return lower_tail_probability(-self.t, self.units - 1)
 
 
-def _large_rises(panel: Panel) -> tuple[int, Sequence[_Rise]]:
+def _find_large_rises(panel: Panel) -> tuple[int, Sequence[_Rise]]:
     """How many raters can be compared, and the rises of alpha that are large enough to be a cause.
 
     Smaller ones take part in Holm's procedure as if they were of no size.
     """
-    items = _Items.of(panel)
+    items = _Items.from_panel(panel)
     weights, moments = panel.weights[items.rows], items.sums.moments
     totals = weights @ moments
     alpha, gradient = _alpha_and_gradient(totals)
@@ -227,12 +227,12 @@ def _large_rises(panel: Panel) -> tuple[int, Sequence[_Rise]]:
     for place, name in enumerate(panel.raters):
         own = np.flatnonzero(panel.given[items.rows, place])
         of_three = items.sums.sizes[own] >= 3
-        units = _independent_units(panel, items.rows[own[of_three]])
+        units = _n_independent_units(panel, items.rows[own[of_three]])
         if units < MIN_SHARED_ITEMS:
             continue
         n_compared += 1
         points, sums = items.points(place, items.rows[own]), items.sums.select_rows(own)
-        others = sums.without(points).moments
+        others = sums.without_points(points).moments
         removed = moments[own] - others
         alpha_without, gradient_without = _alpha_and_gradient(totals - weights[own] @ removed)
         share_of_pairs = 2 * weights[own].sum() / totals[0]
@@ -282,7 +282,7 @@ class _Sums(NamedTuple):
     def select_rows(self, rows: Codes) -> "_Sums":
         return _Sums(self.sizes[rows], self.squares[rows], self.sums[rows])
 
-    def without(self, points: Array) -> "_Sums":
+    def without_points(self, points: Array) -> "_Sums":
         """The sums of the other points of each item."""
         return _Sums(self.sizes - 1, self.squares - (points**2).sum(1), self.sums - points)
 
@@ -314,15 +314,15 @@ class _Items(NamedTuple):
     points: Callable[[int, Codes], Array]
 
     @classmethod
-    def of(cls, panel: Panel) -> "_Items":
+    def from_panel(cls, panel: Panel) -> "_Items":
         rows = np.flatnonzero((panel.given.sum(1) >= 2) & (panel.weights > 0))
         sizes = panel.given[rows].sum(1).astype(float)
         if isinstance(panel, LabelsByRater):
             counts, codes = panel.counts().counts[rows], panel.codes
-            of_category = _category_points(panel, panel.weights[rows] @ counts)
+            of_category = _points_of_categories(panel, panel.weights[rows] @ counts)
             sums = _Sums(sizes, counts @ (of_category**2).sum(1), counts @ of_category)
             return cls(rows, sums, lambda place, own: of_category[codes[own, place]])
-        positions = _positions(panel, rows)
+        positions = _points_of_numbers(panel, rows)
         sums = _Sums(sizes, np.zeros(len(rows)), np.zeros((len(rows), positions.shape[-1])))
         for place in range(len(panel.raters)):
             own = np.flatnonzero(panel.given[rows, place])
@@ -332,32 +332,36 @@ class _Items(NamedTuple):
         return cls(rows, sums, lambda place, own: positions[own, place])
 
 
-def _category_points(panel: LabelsByRater, used: Array) -> Array:
+def _points_of_categories(panel: LabelsByRater, used: Array) -> Array:
     """A point for each category (K, D)."""
     level, scores = panel.scale.level, panel.scale.scores
     if level == "nominal":
         return np.asarray(np.eye(len(used)) / np.sqrt(2))
     if level == "ordinal":
         scores = np.cumsum(used) - used / 2
-    return _ratio_points(scores) if level == "ratio" else _centred(scores[:, None], used > 0)
+    return (
+        _ratio_points(scores)
+        if level == "ratio"
+        else _centre_used_values(scores[:, None], used > 0)
+    )
 
 
-def _positions(panel: NumbersByRater, rows: Codes) -> Array:
+def _points_of_numbers(panel: NumbersByRater, rows: Codes) -> Array:
     """A point for each number (N, R, D); nan if missing."""
     is_used = np.zeros(panel.given.shape, dtype=bool)
     is_used[rows] = panel.given[rows]
     if panel.scale.level == "ratio":
         return _ratio_points(panel.values[..., 0])
     if panel.scale.level != "ordinal":
-        return _centred(panel.values, is_used)
+        return _centre_used_values(panel.values, is_used)
     ranks = np.full(panel.values.shape, np.nan)
     values, places = np.unique(panel.values[is_used][:, 0], return_inverse=True)
     used = np.bincount(places, panel.weights[np.nonzero(is_used)[0]], minlength=len(values))
     ranks[is_used, 0] = (np.cumsum(used) - used / 2)[places]
-    return _centred(ranks, is_used)
+    return _centre_used_values(ranks, is_used)
 
 
-def _centred(values: Array, is_used: Flags) -> Array:
+def _centre_used_values(values: Array, is_used: Flags) -> Array:
     used = values[is_used]
     if not len(used):
         return values
@@ -383,13 +387,13 @@ def _ratio_points(values: Array) -> Array:
     return np.concatenate([np.where(is_zero > 0, 0.0, points), is_zero], axis=-1)
 
 
-def _independent_units(panel: Panel, rows: Codes) -> int:
+def _n_independent_units(panel: Panel, rows: Codes) -> int:
     """How many items, or clusters of one size, say as much as some rows."""
     if panel.clusters is None or not len(rows):
         return round(float(panel.weights[rows].sum()))
     is_selected = np.zeros(len(panel.weights), dtype=bool)
     is_selected[rows] = True
-    return round(panel.clusters.effective(panel.weights, is_selected))
+    return round(panel.clusters.effective_number(panel.weights, is_selected))
 
 
 def _count_units(panel: Panel, rows: Codes) -> float:
@@ -415,7 +419,7 @@ def _find_camps(panel: Panel) -> tuple[Camp, ...]:
     if not 4 <= n <= MAX_PANEL_FOR_CAMPS:
         return ()
     tail = TAIL / (2 ** (n - 1) - 1 - n)
-    order = alike_first(1.0 - rater_distances(panel).of_pairs)
+    order = order_raters_by_agreement(1.0 - rater_distances(panel).of_pairs)
     best: tuple[Camp, ...] = ()
     min_difference = MIN_DIFFERENCE
     for n_in_first, (first_pairs, second_pairs, pairs) in enumerate(
@@ -423,7 +427,10 @@ def _find_camps(panel: Panel) -> tuple[Camp, ...]:
     ):
         if not 2 <= n_in_first <= n - 2:
             continue
-        in_first_camp, agreement_across = np.isin(np.arange(n), order[:n_in_first]), ratio(*pairs)
+        in_first_camp, agreement_across = (
+            np.isin(np.arange(n), order[:n_in_first]),
+            ratio(*pairs),
+        )
         joint_test = _test_mean(
             ratio(first_pairs[0] + second_pairs[0], first_pairs[1] + second_pairs[1])
             - agreement_across,
@@ -507,17 +514,17 @@ class _MeanTest(NamedTuple):
 def _test_mean(values: Array, panel: Panel) -> _MeanTest | None:
     rows = np.flatnonzero(~np.isnan(values) & (panel.weights > 0))
     weights = panel.weights[rows]
-    units = _independent_units(panel, rows)
+    units = _n_independent_units(panel, rows)
     if units < MIN_SHARED_ITEMS:
         return None
     n = float(weights.sum())
     mean = float(weights @ values[rows] / n)
     error = _error_of_sum(values[rows] - mean, rows, panel, units) / n
     t = mean / error if error > 0 else np.sign(mean) * np.inf if mean else 0.0
-    return _MeanTest(mean, rows, weights / n, lower_tail(float(-t), units - 1))
+    return _MeanTest(mean, rows, weights / n, lower_tail_probability(float(-t), units - 1))
 
 
-def alike_first(agreement: Array) -> Sequence[int]:
+def order_raters_by_agreement(agreement: Array) -> Sequence[int]:
     """An order of raters in which those who agree stand beside each other.
 
     They are put in the order of the main component of their agreement (R, R); nan is unknown.

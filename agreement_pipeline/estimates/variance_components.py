@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agreement_pipeline.counting import Rated, counting_of
+from agreement_pipeline.counting import Rated, counting_for
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
@@ -29,7 +29,7 @@ class VarianceComponents:
     both: float
 
     @property
-    def error(self) -> float:
+    def error_of_one_rating(self) -> float:
         """Of one rating, if raters are drawn anew for each item."""
         return self.raters + self.both
 
@@ -39,7 +39,11 @@ class VarianceComponents:
         >>> VarianceComponents(1.0, 0.2, 0.8).reliability(4)
         0.8
         """
-        return self.items / (self.items + self.error / n_ratings) if self.items > 0 else 0.0
+        return (
+            self.items / (self.items + self.error_of_one_rating / n_ratings)
+            if self.items > 0
+            else 0.0
+        )
 
     def needed_ratings(self, reliability: float) -> float:
         """How many ratings of an item reach a reliability; infinite if none do.
@@ -50,10 +54,10 @@ class VarianceComponents:
         if self.items <= 0:
             return float("inf")
         odds = round(reliability / (1 - reliability), 9)
-        return odds * self.error / self.items
+        return odds * self.error_of_one_rating / self.items
 
 
-def variance_components(ratings: Rated) -> VarianceComponents:
+def estimate_variance_components(ratings: Rated) -> VarianceComponents:
     r"""The variance components of ratings by raters with names, however many are missing.
 
     Half of the mean squared difference of two ratings estimates sums of components: by different
@@ -73,12 +77,12 @@ def variance_components(ratings: Rated) -> VarianceComponents:
             "variance components: found counts without raters; expected ratings. "
             "Give a row for each rating."
         )
-    table = counting_of(ratings).by_rater(ratings)
-    return components_of(table)
+    table = counting_for(ratings).by_rater(ratings)
+    return estimate_components_of_table(table)
 
 
-def components_of(table: LabelsByRater | NumbersByRater) -> VarianceComponents:
-    values = _values(table)
+def estimate_components_of_table(table: LabelsByRater | NumbersByRater) -> VarianceComponents:
+    values = _values_or_indicators(table)
     is_rated = ~np.isnan(values[..., 0])
     centred_values = np.where(is_rated[..., None], values, 0.0)
     weights, rated = table.weights, is_rated.astype(float)
@@ -87,10 +91,12 @@ def components_of(table: LabelsByRater | NumbersByRater) -> VarianceComponents:
     centred_values = np.where(is_rated[..., None], values - mean, 0.0)
     squares = float(weights @ (centred_values**2).sum((1, 2)))
     by_item, n_by_item = centred_values.sum(1), rated.sum(1)
-    within_items = _half_differences(weights, by_item, n_by_item, (centred_values**2).sum((1, 2)))
+    within_items = _half_mean_squared_difference(
+        weights, by_item, n_by_item, (centred_values**2).sum((1, 2))
+    )
     by_rater, n_by_rater = np.tensordot(weights, centred_values, 1), weights @ rated
     squares_by_rater = np.tensordot(weights, (centred_values**2).sum(2), 1)
-    within_raters = _half_differences(
+    within_raters = _half_mean_squared_difference(
         np.ones(len(n_by_rater)), by_rater, n_by_rater, squares_by_rater
     )
     if within_items is None:
@@ -99,7 +105,9 @@ def components_of(table: LabelsByRater | NumbersByRater) -> VarianceComponents:
             "Have items labelled by several raters."
         )
     total = np.tensordot(weights, centred_values.sum(1), 1)
-    everywhere = _half_differences(np.ones(1), total[None], np.array([n_ratings]), squares)
+    everywhere = _half_mean_squared_difference(
+        np.ones(1), total[None], np.array([n_ratings]), squares
+    )
     n_pairs = n_ratings * (n_ratings - 1)
     n_same_item = float(weights @ (n_by_item * (n_by_item - 1)))
     n_same_rater = float((n_by_rater * (n_by_rater - 1)).sum())
@@ -113,17 +121,19 @@ def components_of(table: LabelsByRater | NumbersByRater) -> VarianceComponents:
     return VarianceComponents(float(items), float(raters), float(max(within_items - raters, 0.0)))
 
 
-def _values(table: LabelsByRater | NumbersByRater) -> Array:
+def _values_or_indicators(table: LabelsByRater | NumbersByRater) -> Array:
     """Numbers (P, R, D), or zeros and ones of each category (P, R, K); nan where missing."""
     if isinstance(table, NumbersByRater):
         return table.values
     if table.scale.numeric:
-        return table.in_numbers().values
+        return table.as_numbers().values
     ones = np.eye(len(table.scale.names))[np.maximum(table.codes, 0)]
     return np.where((table.codes >= 0)[..., None], ones, np.nan)
 
 
-def _half_differences(times: Array, sums: Array, n: Array, squares: Array | float) -> float | None:
+def _half_mean_squared_difference(
+    times: Array, sums: Array, n: Array, squares: Array | float
+) -> float | None:
     """Half of the mean squared difference of two ratings of one group, over all pairs.
 
     Of each group: its sum (G, D), number of ratings and sum of squares (G,), and how often it is.

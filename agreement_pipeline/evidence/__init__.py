@@ -2,10 +2,10 @@
 
 from agreement_pipeline.evidence.advice import (
     Step as Step,
-    asked_of_models as asked_of_models,
+    ask_whether_models as ask_whether_models,
     command_of_report as command_of_report,
-    held_for_disagreement as held_for_disagreement,
-    who_differs as who_differs,
+    is_held_for_disagreement as is_held_for_disagreement,
+    describe_who_differs as describe_who_differs,
 )
 from agreement_pipeline.evidence.details import (
     delivery as delivery,
@@ -21,7 +21,7 @@ from agreement_pipeline.evidence.disputed import (
     disputed as disputed,
     tasks as tasks,
     formula_items as formula_items,
-    written_tasks as written_tasks,
+    write_tasks_as_text as write_tasks_as_text,
 )
 from agreement_pipeline.evidence.figure import (
     COLOURS as COLOURS,
@@ -34,49 +34,49 @@ from agreement_pipeline.evidence.figure import (
     Point as Point,
     Series as Series,
     Tone as Tone,
-    bounds_of as bounds_of,
-    cut as cut,
-    spread as spread,
+    axis_bounds as axis_bounds,
+    cut_text as cut_text,
+    least_and_greatest as least_and_greatest,
     tick_text as tick_text,
 )
 from agreement_pipeline.evidence.history import (
     NOT_JUDGED as NOT_JUDGED,
     admitted_rounds as admitted_rounds,
-    decisions as decisions,
+    decisions_by_round as decisions_by_round,
     event_table as event_table,
-    health as health,
-    not_admitted as not_admitted,
-    policy_changed as policy_changed,
+    describe_health as describe_health,
+    rounds_not_admitted as rounds_not_admitted,
+    describe_policy_change as describe_policy_change,
     round_lines as round_lines,
     round_table as round_table,
-    round_text as round_text,
+    rounds_in_words as rounds_in_words,
     rows_by_round as rows_by_round,
     table_of_rows as table_of_rows,
 )
 from agreement_pipeline.evidence.judged import (
-    Before as Before,
+    RoundBefore as RoundBefore,
     JudgedProject as JudgedProject,
     JudgedRound as JudgedRound,
     ProjectState as ProjectState,
-    in_text as in_text,
-    shares_of as shares_of,
-    shortened as shortened,
+    rename_raters as rename_raters,
+    share_by_category as share_by_category,
+    shorten_pseudonyms as shorten_pseudonyms,
 )
 from agreement_pipeline.evidence.page import (
     Page as Page,
     judge_page as judge_page,
-    page_of_project as page_of_project,
-    page_of_projects as page_of_projects,
-    page_of_round as page_of_round,
+    build_project_page as build_project_page,
+    build_projects_page as build_projects_page,
+    build_round_page as build_round_page,
 )
 from agreement_pipeline.evidence.rounds import (
     charted as charted,
-    fallen_out as fallen_out,
+    rounds_out_of_limits as rounds_out_of_limits,
     history as history,
     in_order_of_need as in_order_of_need,
-    like_before as like_before,
+    describe_last_round_on_chart as describe_last_round_on_chart,
     since as since,
-    state_grid as state_grid,
+    build_state_grid as build_state_grid,
     trend as trend,
 )
 from agreement_pipeline.evidence.section import (
@@ -102,6 +102,6 @@ from agreement_pipeline.evidence.tables import (
     rule_rows as rule_rows,
 )
 from agreement_pipeline.evidence.verdicts import (
-    plan_figure as plan_figure,
-    verdict_grid as verdict_grid,
+    build_plan_figure as build_plan_figure,
+    build_verdict_grid as build_verdict_grid,
 )

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.counting import counting_of, is_too_wide
+from agreement_pipeline.counting import counting_for, is_too_wide
 from agreement_pipeline.estimates import (
     DEFAULT_OF_ROUNDS,
     Estimate,
     Scope,
-    basis_of,
+    build_round_statistic,
+    find_registered_measure,
     measure_ratings,
-    registered,
     standing_out,
 )
-from agreement_pipeline.integrity import raters_too_near
+from agreement_pipeline.integrity import find_raters_too_near
 from agreement_pipeline.intervals import share_interval
 from agreement_pipeline.policy import (
     BUNDLED,
@@ -28,18 +28,18 @@ from agreement_pipeline.policy import (
     Verdict,
     estimate_more_items,
     find_min_items,
-    recheck_in_parts,
+    recheck_on_parts_of_round,
     select_judged_ratings,
 )
 from agreement_pipeline.ratings import (
     Array,
     Ratings,
-    described,
-    like_models,
-    lookalikes,
+    describe_lookalikes,
+    group_lookalike_names,
+    names_like_models,
 )
 from agreement_pipeline.statistics import CategoryCounts
-from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
+from agreement_pipeline.text import WHOLE_PERCENT, count_to_one_decimal, counted, in_words, joined
 from agreement_pipeline.units import CHOICES, NONE
 
 MOST_STEPS, MOST_ASSUMED, MAX_NAMES_LISTED = 3, 5, 5
@@ -84,11 +84,15 @@ class HeldRound:
     @property
     def who_differs(self) -> str:
         unmet = (verdict.to_mapping() for verdict in self.decision.unmet)
-        return who_differs(self.ratings) if held_for_disagreement(unmet, self.policy) else ""
+        return (
+            describe_who_differs(self.ratings)
+            if is_held_for_disagreement(unmet, self.policy)
+            else ""
+        )
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return () if self.decision.admitted else tuple(_steps(self))[:MOST_STEPS]
+        return () if self.decision.admitted else tuple(_iterate_steps(self))[:MOST_STEPS]
 
     @property
     def command_for_disputed(self) -> str:
@@ -111,7 +115,11 @@ class HeldRound:
         """A command assumes categories without order, and items that come one by one."""
         if like_this and not self.project:
             return f"agreement-pipeline plan {self.name} {self.under}"
-        counts = _counts(self.ratings) if self.ratings.scale.level == "nominal" else None
+        counts = (
+            _category_counts_or_none(self.ratings)
+            if self.ratings.scale.level == "nominal"
+            else None
+        )
         used = counts.weights @ counts.counts if counts else np.zeros(0)
         in_clusters, n_used = "cluster" in self.ratings.has, np.count_nonzero(used)
         if counts is None or in_clusters or not 2 <= n_used <= MOST_ASSUMED:
@@ -141,19 +149,19 @@ def command_of_report(project: str, round_name: str) -> str:
     return f"agreement-pipeline report {shlex.join([place, round_name])}"
 
 
-def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
+def describe_who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     """The panel and the categories in a line. `models` have names that are likely those of models,
     if it is known already.
     """
-    likely_models = like_models(ratings.raters) if models is None else models
-    counts = _counts(ratings)
+    likely_models = names_like_models(ratings.raters) if models is None else models
+    counts = _category_counts_or_none(ratings)
     sizes = counts.sizes @ counts.weights / (counts.weights.sum() or 1.0) if counts else None
-    size = "" if sizes is None else tenths(float(sizes))
+    size = "" if sizes is None else count_to_one_decimal(float(sizes))
     labels = size and f", {size} label{'s' * (size != '1')} an item"
     classifiers, items = ratings.classifiers, ratings.n_items
     as_classifiers = "it as a classifier" if len(likely_models) == 1 else "them as classifiers"
     if classifiers:  # which may have labelled items that nobody else did
-        items = len(ratings.first(["item"], raters=ratings.raters)["item"].unique())
+        items = len(ratings.first_ratings(["item"], raters=ratings.raters)["item"].unique())
     n_items = counted(items, "item")
     if counts and "weight" in ratings.has:
         runs = counted(items, "run")
@@ -165,18 +173,18 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
         f"Compared with {counted(len(classifiers), 'model')} ({joined(classifiers)})."
         if classifiers
         else "",
-        _categories(ratings),
-        f"{asked_of_models(likely_models)} Then name {as_classifiers}." if likely_models else "",
+        _describe_categories(ratings),
+        f"{ask_whether_models(likely_models)} Then name {as_classifiers}." if likely_models else "",
     )
     return " ".join(filter(None, sentences))
 
 
-def _categories(ratings: Ratings) -> str:
+def _describe_categories(ratings: Ratings) -> str:
     names = ratings.scale.names
     if not ratings.scale.declared and names:
         occurring = joined(map(QUOTED.format, names), MAX_NAMES_LISTED)
         return f"The categories are those that occur: {occurring}."
-    used = {names[place] for place in ratings.given} if names else set()
+    used = {names[place] for place in ratings.places_of_used_categories} if names else set()
     unused = [name for name in names if name not in used]
     if not unused:
         return ""
@@ -184,27 +192,27 @@ def _categories(ratings: Ratings) -> str:
     return f"Of {counted(len(names), 'category')}, nobody used {unused_text}."
 
 
-def asked_of_models(names: Collection[str]) -> str:
+def ask_whether_models(names: Collection[str]) -> str:
     """The question whether raters are models.
 
-    >>> asked_of_models(["gpt-4o"]), asked_of_models(["claude-3", "gpt-4o"])
+    >>> ask_whether_models(["gpt-4o"]), ask_whether_models(["claude-3", "gpt-4o"])
     ('Is gpt-4o a model?', 'Are claude-3 and gpt-4o models?')
     """
     is_one = len(names) == 1
     return f"{'Is' if is_one else 'Are'} {joined(names)} {'a model' if is_one else 'models'}?"
 
 
-def who_differs(ratings: Ratings) -> str:
+def describe_who_differs(ratings: Ratings) -> str:
     if ratings.foreign_words:
         return NOBODY_COMPARED
     if is_too_wide(ratings.n_items, len(ratings.raters)):
         return f"{len(ratings.raters):,} raters are too many to compare each with the others."
-    panel = counting_of(ratings).by_rater(ratings)
+    panel = counting_for(ratings).by_rater(ratings)
     result = standing_out(panel)
     named = {rater.name for rater in result.raters}
     # A rater beside a copy of them makes the others seem to differ. Whoever is named must be so
     # without either, and without all but one of those who never differ.
-    near, same = raters_too_near(ratings) if named else (set(), set())
+    near, same = find_raters_too_near(ratings) if named else (set(), set())
     copies = [sorted(same)[1:]] if same else []
     for left_out in [*([rater] for rater in sorted(near)), *copies]:
         panel_without = panel.select_raters([name for name in panel.raters if name not in left_out])
@@ -217,12 +225,12 @@ def who_differs(ratings: Ratings) -> str:
     return result.sentence
 
 
-def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:
+def is_held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:
     """Nobody is named where replicates are missing, or where items are too few."""
     cutoffs: dict[tuple[str, str], float] = {
         (rule.measure, rule.scope): rule.reliable
         for rule in policy.rules
-        if rule.effect == "hold" and registered(rule.measure).question == "inter-rater"
+        if rule.effect == "hold" and find_registered_measure(rule.measure).question == "inter-rater"
     }
     return any(
         verdict["effect"] == "hold"
@@ -233,10 +241,10 @@ def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy)
     )
 
 
-def _counts(ratings: Ratings) -> CategoryCounts | None:
+def _category_counts_or_none(ratings: Ratings) -> CategoryCounts | None:
     if ratings.scale.continuous:
         return None
-    counts: CategoryCounts = counting_of(ratings).counts(ratings).with_scale(ratings.scale)
+    counts: CategoryCounts = counting_for(ratings).counts(ratings).with_scale(ratings.scale)
     return counts
 
 
@@ -252,7 +260,7 @@ def coincidences(category_counts: CategoryCounts) -> Array:
     return np.asarray(matrix)
 
 
-class Confused(NamedTuple):
+class ConfusedCategories(NamedTuple):
     """The two categories that raters take for each other most often.
 
     `share` is that of all pairs of differing labels, and `n_items` have both labels. They stand out
@@ -266,7 +274,7 @@ class Confused(NamedTuple):
     stands_out: bool
 
 
-def most_confused(category_counts: CategoryCounts) -> Confused | None:
+def most_confused(category_counts: CategoryCounts) -> ConfusedCategories | None:
     coincidence_matrix = coincidences(category_counts)
     disagreements = np.triu(coincidence_matrix, 1)
     if not disagreements.any():
@@ -285,10 +293,10 @@ def most_confused(category_counts: CategoryCounts) -> Confused | None:
     low = share_interval(round(share * n), n, 1 - 2 * FALSE_ALARM_RATE / n_pairs).low if n else 0.0
     stands_out = n_pairs == 1 or low > by_luck[i, j] / by_luck.sum()
     n_items = round(float(category_counts.weights[has_both].sum()))
-    return Confused(names[i], names[j], share, n_items, bool(stands_out))
+    return ConfusedCategories(names[i], names[j], share, n_items, bool(stands_out))
 
 
-def _steps(held_round: HeldRound) -> Iterator[Step]:
+def _iterate_steps(held_round: HeldRound) -> Iterator[Step]:
     decision, handled = held_round.decision, {"words_do_not_meet"}  # a check that failed says it
     if decision.broken:
         failed_finding = decision.broken[0]
@@ -303,12 +311,12 @@ def _steps(held_round: HeldRound) -> Iterator[Step]:
         yield Step(
             f"Mend what failed: {failed_finding.check}.", f"{reason_text}{other_failures}", command
         )
-    kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
+    kinds = [(_advice_key(verdict), verdict) for verdict in decision.unmet]
     for kind, _ in sorted(kinds, key=lambda kind_and_verdict: kind_and_verdict[0] != "low"):
         # more items of a round decide nothing where agreement is low
         if kind not in handled and not (kind in UNDECIDED and "low" in handled):
             handled.add(kind)
-            yield from _against(
+            yield from _steps_against_kind(
                 [verdict for verdict_kind, verdict in kinds if verdict_kind == kind],
                 kind,
                 held_round,
@@ -327,7 +335,7 @@ def _mending_options(held_round: HeldRound, check: str) -> Iterator[str]:
         return
     ratings = held_round.ratings
     if check == "rater_names_differ":
-        for group in lookalikes(ratings.raters, numbers_alike=True):
+        for group in group_lookalike_names(ratings.raters, numbers_alike=True):
             yield f"--same-rater {shlex.quote(','.join(group))}"
     elif check == "placeholders_not_declared":
         for label in ratings.undeclared_placeholders:
@@ -340,13 +348,13 @@ def _mending_options(held_round: HeldRound, check: str) -> Iterator[str]:
         yield "--duplicates first"
 
 
-def _kind(verdict: Verdict) -> str:
+def _advice_key(verdict: Verdict) -> str:
     """The code of a verdict, or *low* agreement between raters.
 
     Or items that raters did not meet *again* often enough. If their agreement with themselves is
     under its cut-off, no further meeting helps: that is *unreliable*.
     """
-    estimate, question = verdict.estimate, registered(verdict.rule.measure).question
+    estimate, question = verdict.estimate, find_registered_measure(verdict.rule.measure).question
     low = (
         verdict.kind != "not_evaluated"
         and estimate is not None
@@ -357,13 +365,15 @@ def _kind(verdict: Verdict) -> str:
     return "low" if low and question == "inter-rater" else verdict.code
 
 
-def _lacking(verdict: Verdict) -> int:
+def _n_units_lacking(verdict: Verdict) -> int:
     estimate = verdict.estimate if verdict.code == "too_few_items" else None
     return verdict.rule.min_items - estimate.n_apart if estimate else 0
 
 
-def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> Iterator[Step]:
-    verdict = max(verdicts, key=_lacking)
+def _steps_against_kind(
+    verdicts: Sequence[Verdict], kind: str, held_round: HeldRound
+) -> Iterator[Step]:
+    verdict = max(verdicts, key=_n_units_lacking)
     rule, estimate = verdict.rule, verdict.estimate
     halfway = (1 + rule.reliable) / 2
     if kind == "low":
@@ -373,7 +383,9 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
             if stratum_verdict.scope.kind == "stratum"
         ]
         low_strata = strata if len(strata) == len(verdicts) else []
-        yield from _against_low(_hoped_for(held_round.policy), estimate, held_round, low_strata)
+        yield from _steps_against_low_agreement(
+            _expected_value_for_plan(held_round.policy), estimate, held_round, low_strata
+        )
     elif kind == "again":
         left_out = estimate.raters_left_out if estimate else ()
         rater_names = [
@@ -390,7 +402,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
             "agreement-pipeline guide replicates",
         )
     elif kind in (*UNDECIDED, "too_few_items"):
-        if kind != "too_few_items" and (weak := _weak_part(verdict, held_round)):
+        if kind != "too_few_items" and (weak := _describe_weak_part(verdict, held_round)):
             yield Step(
                 "Fix the weak part first.",
                 f"{weak[0].upper()}{weak[1:]}. With more items like these, this holds the round.",
@@ -399,9 +411,13 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
             return
         n_more = estimate_more_items(estimate, rule.reliable) if estimate else None
         if kind == "too_few_items" and estimate:
-            n_more = _lacking(verdict)
+            n_more = _n_units_lacking(verdict)
         unit = "items" if estimate is None or estimate.n_clusters is None else "clusters of items"
-        statistic = basis_of(held_round.ratings, rule.measure) if rule.scope == "round" else None
+        statistic = (
+            build_round_statistic(held_round.ratings, rule.measure)
+            if rule.scope == "round"
+            else None
+        )
         min_units = None
         if statistic is not None:
             min_units = find_min_items(
@@ -409,7 +425,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
             )
         even = "If agreement stays the same, the chance that this decides is even."
         if estimate and estimate.looks and estimate.judged_on is not None:
-            following = estimate.looks.following(estimate.judged_on)
+            following = estimate.looks.next_look_after(estimate.judged_on)
             if following is None:
                 last_look = "This was the last look of the plan, so only a fresh round can decide."
                 yield Step("Label a fresh round.", last_look, "agreement-pipeline guide planning")
@@ -452,18 +468,18 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
         )
 
 
-def _hoped_for(policy: Policy) -> float:
+def _expected_value_for_plan(policy: Policy) -> float:
     highest_cutoff = max(
         rule.reliable
         for rule in policy.rules
-        if rule.effect == "hold" and registered(rule.measure).question == "inter-rater"
+        if rule.effect == "hold" and find_registered_measure(rule.measure).question == "inter-rater"
     )
     return min(highest_cutoff + BETTER, (1 + highest_cutoff) / 2)
 
 
-def _weak_part(verdict: Verdict, held_round: HeldRound) -> str:
+def _describe_weak_part(verdict: Verdict, held_round: HeldRound) -> str:
     reliable = replace(verdict, kind="reliable")
-    with_parts = recheck_in_parts(
+    with_parts = recheck_on_parts_of_round(
         reliable, select_judged_ratings(held_round.ratings, held_round.policy), held_round.policy
     )
     return with_parts.reason.rpartition("; but ")[2] if with_parts.code == "weak_part" else ""
@@ -497,12 +513,12 @@ def _lowest_part(held_round: HeldRound) -> tuple[str, str] | None:
     return None
 
 
-def _against_low(
+def _steps_against_low_agreement(
     expected: float, estimate: Estimate | None, held_round: HeldRound, low_strata: Sequence[str]
 ) -> Iterator[Step]:
-    counts = _counts(held_round.ratings)
+    counts = _category_counts_or_none(held_round.ratings)
     pair = most_confused(counts) if counts else None
-    alike = pair is not None and lookalikes(pair[:2])
+    alike = pair is not None and group_lookalike_names(pair[:2])
     items = "The most disputed come first."
     low = f"Agreement is low on {joined(low_strata, MAX_NAMES_LISTED)}. " if low_strata else ""
     if part := _lowest_part(held_round):
@@ -519,7 +535,9 @@ def _against_low(
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")
         reason_text = f"{share} of differing labels are between them, on {on}."
         if alike:
-            title = f"Write labels that print alike as one, such as {described(pair[:2])}."
+            title = (
+                f"Write labels that print alike as one, such as {describe_lookalikes(pair[:2])}."
+            )
             yield Step(title, reason_text, held_round.again)
             return
         action = " or ".join(pair[:2])

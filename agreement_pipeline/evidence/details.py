@@ -5,25 +5,36 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import Estimate, Shown
+from agreement_pipeline.counting import counting_for
+from agreement_pipeline.estimates import Estimate, ShownRaters
 from agreement_pipeline.evidence.advice import NOBODY_COMPARED
-from agreement_pipeline.evidence.figure import Figure, Mark, intervals
-from agreement_pipeline.evidence.parts import strata_grid
-from agreement_pipeline.evidence.raters import classifiers_grid, profiles, themselves_and_others
-from agreement_pipeline.evidence.section import MOST_ROWS, Grid, Row, Section, about, grid
+from agreement_pipeline.evidence.figure import Figure, Mark, build_interval_figure
+from agreement_pipeline.evidence.parts import build_strata_grid
+from agreement_pipeline.evidence.raters import (
+    build_classifiers_grid,
+    build_profile_grid,
+    build_themselves_and_others_grid,
+)
+from agreement_pipeline.evidence.section import (
+    MOST_ROWS,
+    Grid,
+    Row,
+    Section,
+    build_grid,
+    scope_in_words,
+)
 from agreement_pipeline.evidence.tables import estimate_rows
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.ratings import Ratings, described, lookalikes
+from agreement_pipeline.ratings import Ratings, describe_lookalikes, group_lookalike_names
 from agreement_pipeline.text import NO_LIMIT, listed
 
-Detail = Callable[[Ratings, Policy, Shown | None], Grid | None]
+Detail = Callable[[Ratings, Policy, ShownRaters | None], Grid | None]
 
 DETAILS: Mapping[Question, Mapping[str, Detail]] = {
-    "inter-rater": {"strata": strata_grid, "rater_profiles": profiles},
-    "intra-rater": {"themselves_and_others": themselves_and_others},
-    "classifier": {"standing_in": classifiers_grid},
+    "inter-rater": {"strata": build_strata_grid, "rater_profiles": build_profile_grid},
+    "intra-rater": {"themselves_and_others": build_themselves_and_others_grid},
+    "classifier": {"standing_in": build_classifiers_grid},
 }
 PLOTTED = ("round", "classifier", "rater", "without")
 MAX_INTERVALS_DRAWN = 40
@@ -38,10 +49,10 @@ def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
     cluster = ratings.items(["cluster"])["cluster"] if "cluster" in ratings.has else None
     of_export: Section = {}
     if origin := ratings.origin:
-        not_shown = ", ".join(origin.lacks()) or None
+        not_shown = ", ".join(origin.missing_capabilities()) or None
         of_export = {
             "read_as": origin.reader,
-            "no_ratings": origin.words or None,
+            "no_ratings": origin.left_out_in_words or None,
             "not_shown": not_shown,
         }
     absent = [name for name in classifiers if name not in ratings.classifiers]
@@ -56,7 +67,7 @@ def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
         "clusters": None if cluster is None else len(cluster.unique()),
         **of_export,
         "raters_that_look_alike": "; ".join(
-            map(described, lookalikes(ratings.everyone, numbers_alike=True))
+            map(describe_lookalikes, group_lookalike_names(ratings.everyone, numbers_alike=True))
         )
         or None,
         "classifiers_without_ratings": misspelt if absent else None,
@@ -66,7 +77,7 @@ def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
 def patterns(ratings: Ratings) -> Section:
     if ratings.scale.continuous:
         return {"items": ratings.n_items, "ratings": ratings.n_of_panel}
-    by_rater = counting_of(ratings).labels(ratings)
+    by_rater = counting_for(ratings).labels(ratings)
     by_category = by_rater.with_scale(ratings.scale).counts().merged()
     names = list(by_category.scale.names)
     counts = np.column_stack([by_category.counts, by_category.weights]).astype(int)
@@ -83,7 +94,7 @@ def patterns(ratings: Ratings) -> Section:
         "ratings": by_rater.n_ratings,
         "patterns_by_rater": len(by_rater.codes),
         "patterns_by_category": len(by_category.counts),
-        "most_common": grid("Most common rows", columns, rows, n=len(counts)),
+        "most_common": build_grid("Most common rows", columns, rows, n=len(counts)),
     }
 
 
@@ -92,7 +103,7 @@ def details(
     ratings: Ratings,
     policy: Policy,
     estimates: Sequence[Estimate],
-    shown_raters: Shown | None = None,
+    shown_raters: ShownRaters | None = None,
 ) -> Section:
     """Where the words of raters do not meet, nothing is shown of any rater or model."""
     are_foreign = bool(ratings.foreign_words)
@@ -107,7 +118,9 @@ def details(
             estimate for estimate in estimates if estimate.scope.kind not in SCOPES_OF_RATERS
         ]
     return {
-        "left_out": None if shown_raters is None or are_foreign else shown_raters.left_out(),
+        "left_out": None
+        if shown_raters is None or are_foreign
+        else shown_raters.left_out_sentence(),
         **headline_numbers(estimates, policy.measures),
         "intervals": interval_figure(estimates, policy),
         **tables,
@@ -124,7 +137,7 @@ def interval_figure(estimates: Sequence[Estimate], policy: Policy) -> Figure | N
         if estimate.scope.kind in PLOTTED and estimate.interval is not None:
             rule = rules.get((estimate.measure, estimate.scope.kind))
             cutoffs = (rule.tentative, rule.reliable) if rule else ()
-            label = f"{estimate.measure}: {about(estimate.scope)}"
+            label = f"{estimate.measure}: {scope_in_words(estimate.scope)}"
             marks.append(Mark.of(estimate, label, cutoffs=cutoffs))
     if not marks:
         return None
@@ -134,7 +147,7 @@ def interval_figure(estimates: Sequence[Estimate], policy: Policy) -> Figure | N
         "A long stroke is the reliable cut-off of a rule, a short one the tentative."
         f"{overflow_note}"
     )
-    return intervals("Estimates", says, marks[:MAX_INTERVALS_DRAWN], "agreement")
+    return build_interval_figure("Estimates", says, marks[:MAX_INTERVALS_DRAWN], "agreement")
 
 
 def headline_numbers(estimates: Iterable[Estimate], measures: Collection[str]) -> Section:

@@ -10,11 +10,14 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.counting import counting_of
-from agreement_pipeline.evidence.figure import cut
+from agreement_pipeline.counting import counting_for
+from agreement_pipeline.evidence.figure import cut_text
 from agreement_pipeline.evidence.judged import JudgedRound, texts_of
-from agreement_pipeline.evidence.objects import marked_objects, other_settings
-from agreement_pipeline.evidence.section import Answer, Cell, Row, Section, grid, share
+from agreement_pipeline.evidence.objects import (
+    answer_about_marked_objects,
+    answer_about_other_settings,
+)
+from agreement_pipeline.evidence.section import Answer, Cell, Row, Section, build_grid, share_cell
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.ratings import (
     RESOLUTIONS,
@@ -22,11 +25,11 @@ from agreement_pipeline.ratings import (
     Array,
     PanelLabels,
     Ratings,
-    arrow_column,
-    in_pandas,
+    arrow_to_pandas,
+    numbers_as_arrow,
 )
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
-from agreement_pipeline.text import DIGITS, PERCENT, counted, in_words, number
+from agreement_pipeline.text import DIGITS, PERCENT, counted, in_words, number_in_table
 
 MAX_DISPUTED_ITEMS, MAX_RATERS_NAMED, LONGEST_TEXT, MOST_ON_PAGE = 40, 5, 200, 12
 CONCENTRATED_SHARE, SPREAD = 0.05, 0.25
@@ -50,10 +53,10 @@ def disputed(ratings: Ratings) -> Section:
     ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
     worst = rows.head(MAX_DISPUTED_ITEMS)
     items = worst["id"].tolist()
-    texts = [cut(text, LONGEST_TEXT) for text in texts_of(ratings, items).values()]
+    texts = [cut_text(text, LONGEST_TEXT) for text in texts_of(ratings, items).values()]
     resolutions = worst["resolution"] if "resolution" in rows else [""] * len(worst)
-    shares = (Cell(number(share, PERCENT), share) for share in worst["share"])
-    labels_text = labels_with_raters(ratings, items).values()
+    shares = (Cell(number_in_table(share, PERCENT), share) for share in worst["share"])
+    labels_text = labels_with_raters_by_item(ratings, items).values()
     columns = {
         "id": "The item.",
         "text": "The text of the item.",
@@ -68,7 +71,9 @@ def disputed(ratings: Ratings) -> Section:
         "disputed_items": len(rows),
         "ties": ties,
         "what_comes_back": COMES_BACK,
-        "most_disputed": grid("Most disputed items", columns, table_rows, "items", n=len(rows)),
+        "most_disputed": build_grid(
+            "Most disputed items", columns, table_rows, "items", n=len(rows)
+        ),
     }
 
 
@@ -78,26 +83,26 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
     `disagreement` is the item's part of the observed one of Krippendorff's α, and `share` is that
     of all.
     """
-    items, table = counting_of(ratings).by_item(ratings)
+    items, table = counting_for(ratings).by_item(ratings)
     disagreement = disagreement_of_items(table) * table.weights
     order = np.argsort(-disagreement, kind="stable")
     order = order[: np.count_nonzero(disagreement > 0)]
     columns = {
-        "id": pd.Index(in_pandas(items.take(arrow_column(order)))),
+        "id": pd.Index(arrow_to_pandas(items.take(numbers_as_arrow(order)))),
         "disagreement": disagreement[order],
         "share": disagreement[order] / (disagreement.sum() or np.nan),
     }
     if not ratings.scale.continuous:
-        labels = PanelLabels.of(ratings, among=columns["id"].tolist())
-        labels = labels.take(labels.items.get_indexer(columns["id"]))
+        labels = PanelLabels.from_ratings(ratings, among=columns["id"].tolist())
+        labels = labels.select_rows(labels.items.get_indexer(columns["id"]))
         columns["resolution"] = np.array(RESOLUTIONS, dtype=object)[labels.resolution]
     return pd.DataFrame(columns)
 
 
-def labels_with_raters(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
+def labels_with_raters_by_item(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
     raters_by_item_and_label: dict[str, dict[str, list[str]]] = {item: {} for item in items}
     columns = ["item", "rater", "label"]
-    for row in ratings.first(columns, items=items, raters=ratings.raters).to_pylist():
+    for row in ratings.first_ratings(columns, items=items, raters=ratings.raters).to_pylist():
         label = row["label"]
         label_text = str(tuple(label) if isinstance(label, list) else label)
         raters_by_item_and_label[row["item"]].setdefault(label_text, []).append(row["rater"])
@@ -117,30 +122,30 @@ def _names_or_count(raters: Sequence[str]) -> str:
     return ", ".join(raters) if len(raters) <= MAX_RATERS_NAMED else f"{len(raters)} raters"
 
 
-def influence_of_items(ratings: Ratings) -> pd.Series | None:
+def alpha_rise_without_each_item(ratings: Ratings) -> pd.Series | None:
     """How much Krippendorff's α would rise without each item.
 
     Items or runs with equal counts have equal influence, so α is computed once for each.
     """
-    items, table = counting_of(ratings).by_item(ratings)
+    items, table = counting_for(ratings).by_item(ratings)
     if not isinstance(table, CategoryCounts):
         return None
     counts = np.column_stack([table.counts, table.weights])
     rows, row_of, n_equal = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
     lengths = rows[:, -1]
     distinct = CategoryCounts(rows[:, :-1], n_equal * lengths, scale=table.scale)
-    full_alpha, n, without = float(_alpha(distinct)), len(n_equal), []
+    full_alpha, n, without = float(_krippendorff_alpha(distinct)), len(n_equal), []
     size = max(1, BLOCK_CELLS // n)
     for start in range(0, n, size):
         block = np.arange(start, min(start + size, n))
         weights_left = np.tile(distinct.weights, (len(block), 1))
         weights_left[np.arange(len(block)), block] -= lengths[block]
-        without.append(_alpha(distinct.reweighted(weights_left)))
+        without.append(_krippendorff_alpha(distinct.with_weights(weights_left)))
     influence = np.concatenate(without) - full_alpha
-    return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(in_pandas(items)))
+    return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(arrow_to_pandas(items)))
 
 
-def _alpha(counts: CategoryCounts) -> Array:
+def _krippendorff_alpha(counts: CategoryCounts) -> Array:
     return np.asarray(MEASURES["krippendorff_alpha"](counts).value)
 
 
@@ -151,21 +156,21 @@ def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
     rise most. The adjudicator writes the `label`. The digest says which version was looked at.
     """
     rows = disputed_rows(ratings).set_index("id")
-    influence = influence_of_items(ratings)
+    influence = alpha_rise_without_each_item(ratings)
     has_influence = influence is not None
     rows["influence"] = influence if has_influence else np.nan
     if by == "influence" and has_influence:
         rows = rows.sort_values("influence", ascending=False, kind="stable")
     items = rows.index.tolist()
-    labels_text, texts = labels_with_raters(ratings, items), texts_of(ratings, items)
+    labels_text, texts = labels_with_raters_by_item(ratings, items), texts_of(ratings, items)
     return [
         {
             "item": item,
             "text": texts[item],
             "label": "",
             "said": labels_text[item],
-            "share": number(row["share"]),
-            "influence": "" if pd.isna(row["influence"]) else number(row["influence"]),
+            "share": number_in_table(row["share"]),
+            "influence": "" if pd.isna(row["influence"]) else number_in_table(row["influence"]),
             "resolution": str(row.get("resolution", "")),
             "ratings_digest": ratings.digest,
         }
@@ -187,7 +192,7 @@ def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[di
     ]
 
 
-def written_tasks(
+def write_tasks_as_text(
     tasks: Sequence[Task], labels: Sequence[str], form: str, names: Task = AS_IN_TASKS
 ) -> str:
     """`names` says what `item`, `rater` and `label` are called in the file, so that one set of
@@ -248,7 +253,7 @@ AS_TASK: Mapping[str, Callable[[Task, Task, Sequence[str]], dict[str, object]]] 
 FORMS = ("csv", *AS_TASK)
 
 
-def items(judged_round: JudgedRound) -> Answer:
+def answer_about_items(judged_round: JudgedRound) -> Answer:
     places, (names, by_item) = judged_round.most_disputed, judged_round.by_item
     n, unit_word = len(names), "item"
     if not places:
@@ -273,16 +278,19 @@ def items(judged_round: JudgedRound) -> Answer:
         [
             name,
             _count_text(by_item, places[name]),
-            share(judged_round.disagreement[places[name]]),
+            share_cell(judged_round.disagreement[places[name]]),
             text,
         ]
         for name, text in zip(shown_names, judged_round.texts_of(shown_names), strict=True)
     ]
     columns = ("item", "labels", "share of disagreement", "text")
     title = "The items with the largest share of all disagreement"
-    objects, settings = marked_objects(judged_round), other_settings(judged_round)
+    objects, settings = (
+        answer_about_marked_objects(judged_round),
+        answer_about_other_settings(judged_round),
+    )
     answers = [answer for answer in (objects, settings) if answer]
-    item_table = () if objects else (grid(title, columns, rows, "items", n=len(places)),)
+    item_table = () if objects else (build_grid(title, columns, rows, "items", n=len(places)),)
     return Answer(
         (
             f"Raters differ on {differ}.",

@@ -84,7 +84,7 @@ class Mark:
         )
 
     @property
-    def said(self) -> str:
+    def value_in_words(self) -> str:
         if self.value is None:
             return "no value"
         limits = interval(self.low, self.high, cutoffs=self.cutoffs)
@@ -158,11 +158,13 @@ class Figure:
         return signs
 
 
-def intervals(title: str, says: str, marks: Iterable[Mark], axis: str, **fields: Any) -> Figure:
+def build_interval_figure(
+    title: str, says: str, marks: Iterable[Mark], axis: str, **fields: Any
+) -> Figure:
     return Figure("intervals", title, says, (Series("", tuple(marks)),), axis=axis, **fields)
 
 
-def matrix(  # a figure has many parts
+def build_matrix_figure(  # a figure has many parts
     title: str,
     says: str,
     names: Sequence[str],
@@ -189,10 +191,10 @@ def matrix(  # a figure has many parts
     return Figure("matrix", title, says, tuple(series), axis=axis, bounds=(lowest, 1.0))
 
 
-def cut(text: str, max_length: int) -> str:
+def cut_text(text: str, max_length: int) -> str:
     """The text, or its beginning.
 
-    >>> cut("krippendorff_alpha", 8)
+    >>> cut_text("krippendorff_alpha", 8)
     'krippen…'
     """
     return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
@@ -205,14 +207,14 @@ class Axis:
     start: float
     end: float
 
-    def at(self, value: float) -> float:
+    def position_of(self, value: float) -> float:
         """Numbers outside the axis stand at its end."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
     def span(self, low: float | None, high: float | None) -> tuple[float, float]:
-        start = self.start if low is None else self.at(low)
-        return start, self.end if high is None else self.at(high)
+        start = self.start if low is None else self.position_of(low)
+        return start, self.end if high is None else self.position_of(high)
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
@@ -230,23 +232,23 @@ class Axis:
         return [(number, tick_text(number)) for number in numbers]
 
     @property
-    def powers(self) -> list[tuple[float, str]]:
+    def log_ticks(self) -> list[tuple[float, str]]:
         tens = range(max(0, math.floor(self.low)), math.ceil(self.high) + 1)
         numbers = (step * 10.0**power for power in tens for step in (1, 2, 5))
         ticks = ((math.log10(number), tick_text(number)) for number in numbers)
         return [tick for tick in ticks if self.low <= tick[0] <= self.high]
 
 
-def bounds_of(figure: Figure) -> tuple[float, float]:
+def axis_bounds(figure: Figure) -> tuple[float, float]:
     if figure.bounds is not None:
         return figure.bounds
     cutoff_values = [cutoff for cutoff, _ in figure.cutoffs]
-    return spread(
+    return least_and_greatest(
         [*cutoff_values, *(n for m in figure.marks for n in (m.value, m.low, m.high, *m.cutoffs))]
     )
 
 
-def spread(numbers: Iterable[float | None]) -> tuple[float, float]:
+def least_and_greatest(numbers: Iterable[float | None]) -> tuple[float, float]:
     finite = [number for number in numbers if number is not None and math.isfinite(number)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
     room = (high - low) * 0.04 or 0.1

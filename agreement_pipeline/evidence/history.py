@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from agreement_pipeline.evidence.figure import NAMES_OF_TONES, RoundLine, cut
-from agreement_pipeline.evidence.tables import value_in_words, without_numbers
+from agreement_pipeline.evidence.figure import NAMES_OF_TONES, RoundLine, cut_text
+from agreement_pipeline.evidence.tables import reason_without_numbers, value_in_words
 from agreement_pipeline.text import (
-    chained,
     counted,
     in_words,
     interval,
+    join_sentences,
     joined,
     listed,
-    natural,
+    natural_sort_key,
     short_number,
 )
 
@@ -73,7 +73,7 @@ def rows_by_round(
     for entry in history:
         by_round.setdefault(entry["round"], []).append(entry)
     return {
-        name: _rows(name, entries, withdrawn)
+        name: _rule_rows_of_round(name, entries, withdrawn)
         for name, entries in by_round.items()
         if any(entry["event"] == "ingested" for entry in entries)
     }
@@ -85,27 +85,29 @@ def table_of_rows(
     nothing = {"decision": NOT_JUDGED, "release": NONE}
     first_row_by_round = {name: (*by_round.get(name, ()), nothing)[0] for name in due}
     not_judged = [
-        _undecided(name, NOT_JUDGED, first_row_by_round[name]["release"], reason)
+        _undecided_row(name, NOT_JUDGED, first_row_by_round[name]["release"], reason)
         for name, reason in due.items()
         if first_row_by_round[name]["decision"] != "pending"
     ]
     rows = [row for name in sorted(by_round) for row in by_round[name]] + not_judged
-    rows.sort(key=lambda row: natural(str(row["round"])))
+    rows.sort(key=lambda row: natural_sort_key(str(row["round"])))
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
     # Rows that an earlier build kept do not say what is new, nor which code a verdict has.
     texts = {name: table[name].astype(object).fillna("") for name in ("what_is_new", "code")}
     return table.assign(**texts)
 
 
-def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> list[dict[str, Any]]:
+def _rule_rows_of_round(
+    name: str, entries: Sequence[Entry], withdrawn: Container[str]
+) -> list[dict[str, Any]]:
     from agreement_pipeline.store import is_decided
 
     last_by_event, release = (
         {entry["event"]: entry for entry in entries},
-        _release(entries, withdrawn),
+        _release_state(entries, withdrawn),
     )
     if not is_decided(last_by_event):
-        return [_undecided(name, "pending", release, "not decided yet")]
+        return [_undecided_row(name, "pending", release, "not decided yet")]
     decision = last_by_event["decided"]
     waived = {waiver.get("check") for waiver in decision["waivers"]}
     broken = [
@@ -124,7 +126,7 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         "release": release,
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "version": decision["version"],
-        "broken": chained(broken),
+        "broken": join_sentences(broken),
         "policy": terms,
         "policy_digest": decision["policy_digest"],
         "what_is_new": decision.get("what_is_new", ""),
@@ -138,7 +140,7 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
             "confidence_level": policy.get("confidence_level"),
             **{name: verdict.get(name, "") for name in verdict_columns},
             **_cutoffs(verdict, rule_by_name, policy),
-            "reason": chained([*broken, verdict["reason"]]),
+            "reason": join_sentences([*broken, verdict["reason"]]),
         }
         for verdict in decision["verdicts"]
         if verdict["effect"] == "hold"
@@ -155,12 +157,12 @@ def _cutoffs(
     return {"needs": rule.get(needed), "tentative": rule.get("tentative")}
 
 
-def _undecided(name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
+def _undecided_row(name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
     fields = {"round": name, "decision": decision, "release": release, "reason": reason}
     return {**dict.fromkeys(COLUMNS, ""), **dict.fromkeys(NUMBERS), "version": 0, **fields}
 
 
-def _release(entries: Sequence[Entry], withdrawn: Container[str]) -> str:
+def _release_state(entries: Sequence[Entry], withdrawn: Container[str]) -> str:
     from agreement_pipeline.store import of_event
 
     released = of_event("released", entries)
@@ -199,7 +201,9 @@ def event_table(history: Iterable[Entry]) -> pd.DataFrame:
             "event": entry["event"],
             "round": entry["round"],
             "what": DESCRIPTION_BY_EVENT[entry["event"]](entry),
-            "why": chained([*map(str, entry.get("reasons", ())), entry.get("what_is_new", "")]),
+            "why": join_sentences(
+                [*map(str, entry.get("reasons", ())), entry.get("what_is_new", "")]
+            ),
         }
         for entry in history
     )
@@ -207,7 +211,7 @@ def event_table(history: Iterable[Entry]) -> pd.DataFrame:
 
 DESCRIPTION_BY_EVENT: Mapping[str, Callable[[Any], str]] = {
     "ingested": lambda entry: f"{entry['source']}, {entry['ratings_digest'][:12]}",
-    "decided": lambda entry: _with_version(
+    "decided": lambda entry: _decision_with_version(
         decision_word(entry["decision"], entry["tentative"]), entry
     ),
     "released": lambda entry: str(entry["release"]),
@@ -216,7 +220,9 @@ DESCRIPTION_BY_EVENT: Mapping[str, Callable[[Any], str]] = {
     "certified": lambda entry: (
         f"{entry['classifier']}: {entry['decision']}, until {entry['expires']}"
     ),
-    "adopted": lambda entry: f"by code location {entry['by']}{_asked_by(entry.get('who'))}",
+    "adopted": lambda entry: (
+        f"by code location {entry['by']}{_describe_requester(entry.get('who'))}"
+    ),
     "erased": lambda entry: (
         f"{entry['subject']}, from {counted(len(entry['versions']), 'version')} of rounds, "
         f"as {entry['by']} asked: {entry['why']}"
@@ -227,19 +233,19 @@ DESCRIPTION_BY_EVENT: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-def _asked_by(requester: str | None) -> str:
+def _describe_requester(requester: str | None) -> str:
     """Logs of earlier versions do not say who asked for a change of a store."""
     return f", as {requester} asked" if requester else ""
 
 
-def _with_version(decision: str, entry: Mapping[Hashable, Any] | Entry) -> str:
+def _decision_with_version(decision: str, entry: Mapping[Hashable, Any] | Entry) -> str:
     return f"{decision}, version {entry['version']}" if entry["version"] > 1 else decision
 
 
-def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
+def rounds_in_words(rounds: pd.DataFrame) -> pd.DataFrame:
     has_value = rounds["value"].notna()
     is_repeat = rounds[["round", "decision"]].duplicated()
-    decisions = [_with_version(row["decision"], row) for row in rounds.to_dict("records")]
+    decisions = [_decision_with_version(row["decision"], row) for row in rounds.to_dict("records")]
     with_decisions = rounds.assign(decision=pd.Series(decisions, index=rounds.index, dtype=object))
     intervals = [
         interval(low, high, separator="…")
@@ -251,33 +257,35 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
                 name: with_decisions[name].mask(is_repeat, "")
                 for name in ("round", "decision", "release")
             },
-            "measure": [of_part(row["measure"], row) for row in rounds.to_dict("records")],
+            "measure": [describe_part(row["measure"], row) for row in rounds.to_dict("records")],
             "value": rounds["value"].map(in_words).where(has_value, ""),
             "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(has_value, ""),
             "verdict": rounds["verdict"],
             "reason": [
-                chained([_beside_its_numbers(row), "" if is_again else row.get("what_is_new", "")])
+                join_sentences(
+                    [_reason_without_numbers(row), "" if is_again else row.get("what_is_new", "")]
+                )
                 for row, is_again in zip(rounds.to_dict("records"), is_repeat, strict=True)
             ],
         }
     )
 
 
-def of_part(measure: str, row: Mapping[Hashable, Any]) -> str:
+def describe_part(measure: str, row: Mapping[Hashable, Any]) -> str:
     return measure if row["scope"] in ("", "round") else f"{measure} of {row['scope']}"
 
 
-def _beside_its_numbers(row: Mapping[Hashable, Any]) -> str:
+def _reason_without_numbers(row: Mapping[Hashable, Any]) -> str:
     if row["measure"] == "":
         return str(row["reason"])
-    return "; ".join(filter(None, [row["broken"], without_numbers(_of_the_measure(row))]))
+    return "; ".join(filter(None, [row["broken"], reason_without_numbers(_describe_measure(row))]))
 
 
-def _of_the_measure(row: Mapping[Hashable, Any]) -> str:
+def _describe_measure(row: Mapping[Hashable, Any]) -> str:
     return str(row["reason"]).removeprefix(f"{row['broken']}; ")
 
 
-def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
+def decisions_by_round(rounds: pd.DataFrame) -> pd.DataFrame:
     by_round = rounds.groupby(DECISION_KEYS, sort=False, dropna=False)
     decision_rows = [(*by[:2], _decision_reason(rows), *by[2:]) for by, rows in by_round]
     columns = ["round", "decision", "why", "release", "policy"]
@@ -304,7 +312,7 @@ def _round_line(rows: Sequence[Mapping[Hashable, Any]]) -> RoundLine:
     is_held = first["decision"] == "held"
     unmet_rows = [row for row in rows if row["verdict"] != "reliable"] if is_held else []
     row = (unmet_rows or rows)[0]
-    status = _with_version(first["decision"], first)
+    status = _decision_with_version(first["decision"], first)
     if first["release"] == "withdrawn":
         status += ", release withdrawn"
     value, low, high, needs, tentative = (
@@ -316,7 +324,9 @@ def _round_line(rows: Sequence[Mapping[Hashable, Any]]) -> RoundLine:
         status,
         NAMES_OF_TONES.get(first["decision"], "unknown"),
         _short_numbers(row, value, low, needs, is_met=not unmet_rows),
-        "" if first["decision"].startswith("admitted") else cut(_what_helps(row), MAX_STEP_LENGTH),
+        ""
+        if first["decision"].startswith("admitted")
+        else cut_text(_what_helps(row), MAX_STEP_LENGTH),
         NAMES_OF_TONES.get(row["verdict"], "unknown"),
         value,
         low,
@@ -333,12 +343,12 @@ def _short_numbers(
     *,
     is_met: bool,
 ) -> str:
-    from agreement_pipeline.evidence.section import title_of
+    from agreement_pipeline.evidence.section import measure_title
 
     if row["measure"] == "":
         return ""
-    title = title_of(row["measure"]).partition(", ")[0].removeprefix("Krippendorff's ")
-    title = of_part(title, row)
+    title = measure_title(row["measure"]).partition(", ")[0].removeprefix("Krippendorff's ")
+    title = describe_part(title, row)
     if value is None:
         return f"{title} not measured"
     cutoffs = [] if needs is None else [needs]
@@ -363,8 +373,8 @@ def _what_helps(row: Mapping[Hashable, Any]) -> str:
     if row["measure"] == "":  # it begins with the name of a file
         return str(row["reason"])
     if row["verdict"] == "not_evaluated":
-        return _sentence(without_numbers(_of_the_measure(row)))
-    parts = without_numbers(_of_the_measure(row)).split("; ")
+        return _sentence(reason_without_numbers(_describe_measure(row)))
+    parts = reason_without_numbers(_describe_measure(row)).split("; ")
     if parts[0].startswith("lowest: "):
         parts.pop(0)
     reason = REASONS.get(row.get("code", ""))
@@ -376,7 +386,7 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
-def policy_changed(rounds: pd.DataFrame, policy: "Policy") -> str:
+def describe_policy_change(rounds: pd.DataFrame, policy: "Policy") -> str:
     admitted = rounds[rounds["decision"].str.startswith("admitted")]
     on_other_policy = admitted[admitted["policy_digest"] != policy.digest].drop_duplicates("round")
     if on_other_policy.empty:
@@ -394,7 +404,7 @@ def policy_changed(rounds: pd.DataFrame, policy: "Policy") -> str:
 
 
 def _decision_reason(rows: pd.DataFrame) -> str:
-    from agreement_pipeline.evidence.section import title_of
+    from agreement_pipeline.evidence.section import measure_title
 
     records = rows.to_dict("records")
     first_row = records[0]
@@ -405,20 +415,20 @@ def _decision_reason(rows: pd.DataFrame) -> str:
     blocking = unmet if first_row["decision"] == "held" else []
     parts = [broken]
     for row in blocking or ([] if broken else records):
-        title = title_of(row["measure"])
+        title = measure_title(row["measure"])
         if row["verdict"] == "not_evaluated":
-            parts.append(_of_the_measure(row).replace(row["measure"], title))
+            parts.append(_describe_measure(row).replace(row["measure"], title))
         else:
-            title = of_part(title, row)
+            title = describe_part(title, row)
             value = value_in_words(row["value"], row["low"], row["high"])
             parts.append(" ".join(filter(None, [title, value, "is", row["verdict"]])))
-    return chained([*filter(None, parts), first_row.get("what_is_new", "")])
+    return join_sentences([*filter(None, parts), first_row.get("what_is_new", "")])
 
 
-def health(rounds: pd.DataFrame, late: str = "") -> str:
+def describe_health(rounds: pd.DataFrame, late: str = "") -> str:
     """The state of all rounds in one line, with the reason why the next one is `late`.
 
-    >>> health(pd.DataFrame({"round": ["W1", "W2"], "decision": ["admitted", "held"]}))
+    >>> describe_health(pd.DataFrame({"round": ["W1", "W2"], "decision": ["admitted", "held"]}))
     '1 of 2 rounds is admitted. The last one, W2, is held.'
     """
     if rounds.empty:
@@ -434,13 +444,13 @@ def health(rounds: pd.DataFrame, late: str = "") -> str:
 
 
 def round_counts(rounds: pd.DataFrame) -> dict[str, int]:
-    held_rounds, not_judged = _not_admitted(rounds)
+    held_rounds, not_judged = _rounds_held_and_undecided(rounds)
     names = rounds["round"].nunique()
     return {"rounds": names, "held_rounds": len(held_rounds), "not_judged": len(not_judged)}
 
 
-def not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
-    held_rounds, not_judged = _not_admitted(rounds)
+def rounds_not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
+    held_rounds, not_judged = _rounds_held_and_undecided(rounds)
     parts = (
         (held_rounds, f"held: {', '.join(held_rounds)}"),
         (not_judged, f"not judged: {listed(not_judged)}; the table says why"),
@@ -448,7 +458,7 @@ def not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
     return tuple(words for names, words in parts if names)
 
 
-def _not_admitted(rounds: pd.DataFrame) -> tuple[list[str], list[str]]:
+def _rounds_held_and_undecided(rounds: pd.DataFrame) -> tuple[list[str], list[str]]:
     decision = rounds["decision"]
     not_judged = decision == NOT_JUDGED
     is_held = ~decision.str.startswith("admitted") & ~not_judged

@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import DETAIL_RESAMPLES, Estimate, Shown, survey
-from agreement_pipeline.evidence.figure import RoundLine, Tone, cut
+from agreement_pipeline.counting import counting_for
+from agreement_pipeline.estimates import DETAIL_RESAMPLES, Estimate, ShownRaters, survey
+from agreement_pipeline.evidence.figure import RoundLine, Tone, cut_text
 from agreement_pipeline.evidence.summary import Summary, summarize
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.policy import Assessment, Decision, Policy, select_judged_ratings
-from agreement_pipeline.ratings import Array, Ratings, Trains, arrow_column, fate_of_singles
+from agreement_pipeline.ratings import (
+    Array,
+    Ratings,
+    Trains,
+    describe_fate_of_singles,
+    numbers_as_arrow,
+)
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 if TYPE_CHECKING:
@@ -38,17 +44,17 @@ TELLING = 3
 BY_PAIR = ("cohen_kappa_quadratic", "cohen_kappa", "krippendorff_alpha")
 
 
-class Before(NamedTuple):
+class RoundBefore(NamedTuple):
     name: str
     ratings: Ratings
 
 
-def measured(
+def measure_scopes(
     ratings: Ratings,
     measures: Sequence[str],
     policy: Policy,
     scopes: Sequence[str],
-    shown_raters: Shown | None = None,
+    shown_raters: ShownRaters | None = None,
 ) -> Sequence[Estimate]:
     """Estimates have the policy's number of resamples, so a value has one interval wherever it
     stands.
@@ -70,14 +76,14 @@ def measured(
     )
 
 
-def lowest_first(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
+def sort_lowest_first(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
     return tuple(
         sorted(estimates, key=lambda estimate: (estimate.value is None, estimate.value or 0.0))
     )
 
 
-def shares_of(ratings: Ratings) -> Mapping[str, float]:
-    counts = counting_of(ratings).counts(ratings).with_scale(ratings.scale)
+def share_by_category(ratings: Ratings) -> Mapping[str, float]:
+    counts = counting_for(ratings).counts(ratings).with_scale(ratings.scale)
     used = counts.weights @ counts.counts
     return dict(zip(counts.scale.names, (used / used.sum()).tolist(), strict=True))
 
@@ -90,9 +96,9 @@ def texts_of(ratings: Ratings, items: Collection[str]) -> dict[str, str]:
     return {item: text_by_item.get(item) or "" for item in items}
 
 
-def numbered(ratings: Ratings) -> Mapping[str, str]:
+def number_by_rater(ratings: Ratings) -> Mapping[str, str]:
     """A number for each rater of a table, in an order that does not depend on the names."""
-    order = counting_of(ratings).panel(ratings)
+    order = counting_for(ratings).panel(ratings)
     unranked = [name for name in ratings.raters if name not in order]
     digits = len(str(len(ratings.raters)))
     used_names = {*ratings.classifiers}
@@ -103,10 +109,12 @@ def numbered(ratings: Ratings) -> Mapping[str, str]:
     return dict(zip((*order, *unranked), free, strict=False))
 
 
-def shortened(pseudonyms: Mapping[str, str], reserved: Iterable[str] = ()) -> Mapping[str, str]:
+def shorten_pseudonyms(
+    pseudonyms: Mapping[str, str], reserved: Iterable[str] = ()
+) -> Mapping[str, str]:
     """The beginnings of pseudonyms, as long as they must be to differ.
 
-    >>> shortened({"ana": "rater-0f6aeaf3", "ben": "rater-0f6a1111"})
+    >>> shorten_pseudonyms({"ana": "rater-0f6aeaf3", "ben": "rater-0f6a1111"})
     {'ana': 'rater-0f6ae', 'ben': 'rater-0f6a1'}
     """
     reserved_names = {*reserved}
@@ -119,10 +127,10 @@ def shortened(pseudonyms: Mapping[str, str], reserved: Iterable[str] = ()) -> Ma
     return pseudonyms
 
 
-def in_text(text: str, names: Mapping[str, str]) -> str:
+def rename_raters(text: str, names: Mapping[str, str]) -> str:
     """A text in which raters have other names.
 
-    >>> in_text("rater a differs from 'ana', not a model", {"a": "rater-1", "ana": "rater-2"})
+    >>> rename_raters("rater a differs from 'ana', not a model", {"a": "rater-1", "ana": "rater-2"})
     "rater rater-1 differs from 'rater-2', not a model"
     """
     if not names:
@@ -152,7 +160,7 @@ class JudgedRound:
     ratings: Ratings
     policy: Policy
     assessment: Assessment
-    before: Before | None = None
+    before: RoundBefore | None = None
     models: tuple[str, ...] = ()
     in_commands: tuple[str, str] = ("", "")
     links: Mapping[str, str] = field(default_factory=dict)
@@ -183,18 +191,18 @@ class JudgedRound:
         )
 
     @cached_property
-    def shown(self) -> Shown:
-        return Shown.of(self.ratings, MOST_RATERS)
+    def shown(self) -> ShownRaters:
+        return ShownRaters.choose(self.ratings, MOST_RATERS)
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
-        panel = counting_of(self.ratings).panel(self.ratings)
+        panel = counting_for(self.ratings).panel(self.ratings)
         return tuple(sorted({*self.shown.raters} & {*panel}))
 
     @cached_property
     def by_item(self) -> "tuple[pa.Array, CategoryCounts | NumbersByRater]":
         table: tuple[pa.Array, CategoryCounts | NumbersByRater]
-        table = counting_of(self.ratings).by_item(self.ratings)
+        table = counting_for(self.ratings).by_item(self.ratings)
         return table
 
     @property
@@ -205,7 +213,7 @@ class JudgedRound:
         n_single, n_items = counts.weights[is_single].sum(), counts.weights.sum()
         if self.policy.is_for_model_labels:
             return ""
-        return fate_of_singles(round(n_single), round(n_items), self.trains)
+        return describe_fate_of_singles(round(n_single), round(n_items), self.trains)
 
     @cached_property
     def disagreement(self) -> Array:
@@ -218,7 +226,7 @@ class JudgedRound:
         """The items on which raters differ, those with most disagreement first, and their rows."""
         order = np.argsort(-self.disagreement, kind="stable")
         order = order[: np.count_nonzero(self.disagreement > 0)]
-        items = self.by_item[0].take(arrow_column(order)).to_pylist()
+        items = self.by_item[0].take(numbers_as_arrow(order)).to_pylist()
         return dict(zip(items, order.tolist(), strict=True))
 
     @cached_property
@@ -232,10 +240,12 @@ class JudgedRound:
         return self._lowest_first(measures[:1], "pair") if measures else ()
 
     def texts_of(self, items: Sequence[str]) -> Sequence[str]:
-        return [cut(text, LONGEST_TEXT) for text in texts_of(self.ratings, items).values()]
+        return [cut_text(text, LONGEST_TEXT) for text in texts_of(self.ratings, items).values()]
 
     def _lowest_first(self, measures: Sequence[str], scope: str) -> tuple[Estimate, ...]:
-        return lowest_first(measured(self.ratings, measures, self.policy, (scope,), self.shown))
+        return sort_lowest_first(
+            measure_scopes(self.ratings, measures, self.policy, (scope,), self.shown)
+        )
 
 
 @dataclass(frozen=True, eq=False)

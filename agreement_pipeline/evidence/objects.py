@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.evidence.figure import Figure, Mark, Picture, Series, Tone
-from agreement_pipeline.evidence.judged import JudgedRound, measured
+from agreement_pipeline.evidence.judged import JudgedRound, measure_scopes
 from agreement_pipeline.evidence.section import (
     Answer,
     Row,
-    grid,
-    title_of,
+    build_grid,
+    measure_title,
     value_and_interval,
 )
 from agreement_pipeline.ratings import TEXT
@@ -28,10 +28,10 @@ from agreement_pipeline.units import (
     Units,
     at_each,
     document_of,
-    numbers_named,
+    number_names_of_units,
     objects_of,
-    place_of,
-    points_named,
+    place_numbers_of,
+    point_noun_of_units,
 )
 
 MOST_ITEMS, MOST_UNITS = 3, 60
@@ -75,7 +75,7 @@ SETTING_NOTES = {
 }
 
 
-class Unit(NamedTuple):
+class ShownUnit(NamedTuple):
     name: str
     place: tuple[float, ...]
     said: Mapping[str, str]
@@ -99,19 +99,22 @@ class Unit(NamedTuple):
         return "; ".join(f"{label}: {', '.join(names)}" for label, names in raters.items())
 
 
-def marked_objects(judged_round: JudgedRound) -> Answer | None:
+def answer_about_marked_objects(judged_round: JudgedRound) -> Answer | None:
     if "cluster" not in judged_round.ratings.has:
         return None
-    kind, disputed = kind_of(judged_round.by_item[0].to_pylist()), _disputed(judged_round)
+    kind, disputed = (
+        drawing_kind_of(judged_round.by_item[0].to_pylist()),
+        _dispute_by_item(judged_round),
+    )
     if kind is None or not disputed:
         return None
     of_item: defaultdict[str, float] = defaultdict(float)
     for name, part in disputed.items():
         of_item[document_of(name)] += part
     items = sorted(of_item, key=lambda item: (-of_item[item], item))[:MOST_ITEMS]
-    units = _units(judged_round, {*items}, {*disputed})
+    units = _units_by_item(judged_round, {*items}, {*disputed})
     drawn_items = [item for item in items if any(unit.place for unit in units[item])]
-    figures = tuple(_figure(judged_round, kind, item, units[item]) for item in drawn_items)
+    figures = tuple(_build_figure(judged_round, kind, item, units[item]) for item in drawn_items)
     drawn_note = "None is drawn, since the ratings do not say where objects lie."
     if drawn_items:
         are = "is" if len(drawn_items) == 1 else "are"
@@ -125,10 +128,10 @@ def marked_objects(judged_round: JudgedRound) -> Answer | None:
     columns = ("unit", "what raters said", "who dissents")
     title = "The units on which raters differ most, of these items"
     sentence = f"Raters differ on {counted(len(disputed), 'unit')}. {drawn_note}"
-    return Answer((sentence,), figures, (grid(title, columns, rows, "units"),))
+    return Answer((sentence,), figures, (build_grid(title, columns, rows, "units"),))
 
 
-def _disputed(judged_round: JudgedRound) -> dict[str, float]:
+def _dispute_by_item(judged_round: JudgedRound) -> dict[str, float]:
     disputed = judged_round.most_disputed.items()
     shares = {name: float(judged_round.disagreement[index]) for name, index in disputed}
     if "weight" in judged_round.ratings.has:
@@ -140,67 +143,77 @@ def _disputed(judged_round: JudgedRound) -> dict[str, float]:
     )
 
 
-def _units(judged_round: JudgedRound, items: set[str], disputed: set[str]) -> dict[str, list[Unit]]:
+def _units_by_item(
+    judged_round: JudgedRound, items: set[str], disputed: set[str]
+) -> dict[str, list[ShownUnit]]:
     """A unit lies where its name says, or where the first of its objects does."""
     ratings = judged_round.ratings
     names = [name for name in ratings.items()["item"].to_pylist() if document_of(name) in items]
     # The units of positions are parts of what raters drew, so they show where all of it lies.
     own_places = {"drawn"} & ratings.has if "weight" not in ratings.has else set[str]()
     columns = ["item", "rater", "label", *own_places]
-    rows = ratings.first(columns, items=names, raters=judged_round.raters, gold=True).to_pylist()
+    rows = ratings.first_ratings(
+        columns, items=names, raters=judged_round.raters, gold=True
+    ).to_pylist()
     labels_by_item: defaultdict[str, dict[str, str]] = defaultdict(dict)
     places_by_item: defaultdict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
     for row in rows:
         labels_by_item[row["item"]][row["rater"]] = str(row["label"])
         if row.get("drawn") is not None:
             places_by_item[row["item"]][row["rater"]] = tuple(json.loads(row["drawn"]))
-    units_by_item: dict[str, list[Unit]] = {item: [] for item in sorted(items)}
+    units_by_item: dict[str, list[ShownUnit]] = {item: [] for item in sorted(items)}
     for name, labels in labels_by_item.items():
         if name in disputed or {*labels.values()} != {NONE}:
-            place = place_of(name) or min(places_by_item[name].values(), default=())
-            units_by_item[document_of(name)].append(Unit(name, place, labels, places_by_item[name]))
+            place = place_numbers_of(name) or min(places_by_item[name].values(), default=())
+            units_by_item[document_of(name)].append(
+                ShownUnit(name, place, labels, places_by_item[name])
+            )
     return {
         item: sorted(item_units, key=lambda unit: unit.place)
         for item, item_units in units_by_item.items()
     }
 
 
-def kind_of(units: Iterable[str]) -> Kind | None:
+def drawing_kind_of(units: Iterable[str]) -> Kind | None:
     """How units are drawn, by their names.
 
-    >>> kind_of(["d 0-3"]), kind_of(["i 10,20 with 4 corners"]), kind_of(["i 4"])
-    ('spans', 'outlines', None)
+    >>> [drawing_kind_of([name]) for name in ("d 0-3", "i 10,20 with 4 corners", "i 4")]
+    ['spans', 'outlines', None]
     """
     names = list(units)
-    points = points_named(names)
-    return KINDS_OF_POINTS[points] if points else KINDS.get(numbers_named(names))
+    points = point_noun_of_units(names)
+    return KINDS_OF_POINTS[points] if points else KINDS.get(number_names_of_units(names))
 
 
-def _figure(judged_round: JudgedRound, kind: Kind, item: str, units: Sequence[Unit]) -> Figure:
+def _build_figure(
+    judged_round: JudgedRound, kind: Kind, item: str, units: Sequence[ShownUnit]
+) -> Figure:
     shown_units, raters = units[:MOST_UNITS], judged_round.raters
     overflow_note = f" The first {MOST_UNITS} units are drawn." if len(units) > MOST_UNITS else ""
     says = SAYS[kind] + overflow_note
     if kind == "spans":
-        lines = (Series(rater, tuple(_spans(rater, shown_units))) for rater in raters)
+        lines = (Series(rater, tuple(_iterate_span_marks(rater, shown_units))) for rater in raters)
         return Figure(kind, item, says, tuple(lines), axis="position")
     marks = []
     for unit in shown_units:
         if unit.place:
             counts = ", ".join(f"{label} {times}" for label, times in unit.counts)
-            marks.append(_mark(kind, counts, unit.place, "bad" if unit.dissenters else "good"))
+            marks.append(
+                _build_mark(kind, counts, unit.place, "bad" if unit.dissenters else "good")
+            )
     series = [Series("units", tuple(marks))]
     for rater in raters:
         elsewhere = tuple(
-            _mark(kind, f"{rater}: {unit.said[rater]}", unit.drawn[rater], "plain")
+            _build_mark(kind, f"{rater}: {unit.said[rater]}", unit.drawn[rater], "plain")
             for unit in shown_units
             if unit.drawn.get(rater, unit.place) != unit.place
         )
         series += [Series(rater, elsewhere)] if elsewhere else []
-    picture = None if judged_round.images is None else picture_of(item, judged_round.images)
+    picture = None if judged_round.images is None else load_picture(item, judged_round.images)
     return Figure(kind, item, says, tuple(series), axis="pixels across and down", picture=picture)
 
 
-def _spans(rater: str, units: Sequence[Unit]) -> Iterator[Mark]:
+def _iterate_span_marks(rater: str, units: Sequence[ShownUnit]) -> Iterator[Mark]:
     for unit in units:
         dissents = rater in unit.dissenters
         start, end = unit.place
@@ -209,7 +222,7 @@ def _spans(rater: str, units: Sequence[Unit]) -> Iterator[Mark]:
             yield Mark(unit.said[rater], None, start, end, tone=tone)
 
 
-def _mark(kind: Kind, label: str, place: tuple[float, ...], tone: Tone) -> Mark:
+def _build_mark(kind: Kind, label: str, place: tuple[float, ...], tone: Tone) -> Mark:
     if kind == "frames":
         x, y, width, height = place
         return Mark(label, None, y, y + height, across_low=x, across_high=x + width, tone=tone)
@@ -224,12 +237,12 @@ def _mark(kind: Kind, label: str, place: tuple[float, ...], tone: Tone) -> Mark:
     )
 
 
-def picture_of(item: str, folder: Path) -> Picture | None:
+def load_picture(item: str, folder: Path) -> Picture | None:
     """A small picture of an item, from the image in a folder that has its name.
 
     It is drawn anew from the pixels, so nothing else of the file comes with it, such as its place.
     """
-    path = _image(item, folder)
+    path = _find_image_file(item, folder)
     if path is None:
         return None
     try:
@@ -259,7 +272,7 @@ def picture_of(item: str, folder: Path) -> Picture | None:
     return None
 
 
-def _image(item: str, folder: Path) -> Path | None:
+def _find_image_file(item: str, folder: Path) -> Path | None:
     """The file of the item's whole name or last name. No name leads out of the folder."""
     home = folder.resolve()
     for name in (item, PurePosixPath(item).name):
@@ -272,7 +285,7 @@ def _image(item: str, folder: Path) -> Path | None:
     return None
 
 
-def other_settings(judged_round: JudgedRound) -> Answer | None:
+def answer_about_other_settings(judged_round: JudgedRound) -> Answer | None:
     if len(judged_round.ratings) > MOST_RATINGS:
         return None
     objects = objects_of(judged_round.ratings)
@@ -284,26 +297,30 @@ def other_settings(judged_round: JudgedRound) -> Answer | None:
     rows: list[Row] = []
     scale, policy, marked = judged_round.ratings.scale, judged_round.policy, objects.marked
     for value, units in at_each(marked, objects.settings, values, scale):
-        estimates = measured(_in_clusters(units, objects).ratings, MEASURES, policy, ["round"])
+        estimates = measure_scopes(
+            _add_clusters(units, objects).ratings, MEASURES, policy, ["round"]
+        )
         rows.append(
             [f"{value:g}", *(c for estimate in estimates for c in value_and_interval(estimate))]
         )
-    columns = [column for name in MEASURES for column in (title_of(name), "interval")]
+    columns = [column for name in MEASURES for column in (measure_title(name), "interval")]
     sentences = [SETTING_NOTES[name]]
     if objects.settings.rule == "matched" and NONE in scale.names:
         in_pairs = at_each(marked, replace(objects.settings, rule="paired"), values, scale)
         for place, (_, units) in enumerate(in_pairs):
-            by_category = measured(_in_clusters(units, objects).marking, [F1], policy, ["category"])
+            by_category = measure_scopes(
+                _add_clusters(units, objects).marking, [F1], policy, ["category"]
+            )
             of_marked = next(
                 (estimate for estimate in by_category if estimate.scope.name == MARKED), None
             )
             rows[place] = [*rows[place], *value_and_interval(of_marked)]
         columns += ["F1 of pairs", "interval"]
         sentences.append(IN_PAIRS)
-    table = grid(f"Agreement by {head}", (head, *columns), rows, "settings")
+    table = build_grid(f"Agreement by {head}", (head, *columns), rows, "settings")
     return Answer(tuple(sentences), (), (table,))
 
 
-def _in_clusters(units: Units, objects: Objects) -> Units:
+def _add_clusters(units: Units, objects: Objects) -> Units:
     clusters = units.rows["cluster"].astype(TEXT).map(objects.clusters)
     return replace(units, rows=units.rows.assign(cluster=clusters))

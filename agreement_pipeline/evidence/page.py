@@ -9,34 +9,34 @@ from typing import TypeVar
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import require_ratings
 from agreement_pipeline.evidence.advice import Step
-from agreement_pipeline.evidence.disputed import items
+from agreement_pipeline.evidence.disputed import answer_about_items
 from agreement_pipeline.evidence.figure import NAMES_OF_TONES, Figure, Mark
 from agreement_pipeline.evidence.history import round_counts
 from agreement_pipeline.evidence.judged import (
-    Before,
     JudgedProject,
     JudgedRound,
     ProjectState,
-    numbered,
+    RoundBefore,
+    number_by_rater,
 )
-from agreement_pipeline.evidence.parts import labels, strata
-from agreement_pipeline.evidence.raters import classifiers, raters
+from agreement_pipeline.evidence.parts import answer_about_labels, answer_about_strata
+from agreement_pipeline.evidence.raters import answer_about_classifiers, answer_about_raters
 from agreement_pipeline.evidence.rounds import (
-    control,
-    course,
-    prevalence,
-    rounds,
-    since_the_round_before,
-    state_grid,
+    answer_about_control,
+    answer_about_course,
+    answer_about_prevalence,
+    answer_about_rounds,
+    answer_since_the_round_before,
+    build_state_grid,
 )
-from agreement_pipeline.evidence.section import Answer, Cell, about, title_of
-from agreement_pipeline.evidence.tables import without_numbers
+from agreement_pipeline.evidence.section import Answer, Cell, measure_title, scope_in_words
+from agreement_pipeline.evidence.tables import reason_without_numbers
 from agreement_pipeline.evidence.verdicts import (
-    against_cutoffs,
-    decided,
-    method,
-    policy,
-    rules,
+    answer_about_method,
+    answer_about_policy,
+    answer_about_rules,
+    build_cutoff_figure,
+    decision_sentence,
 )
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.policy import (
@@ -48,7 +48,7 @@ from agreement_pipeline.policy import (
     assess,
     describe_limits_of_agreement,
 )
-from agreement_pipeline.ratings import Ratings, Trains, like_models
+from agreement_pipeline.ratings import Ratings, Trains, names_like_models
 from agreement_pipeline.text import counted
 
 MOST_REASONS = 2
@@ -81,21 +81,21 @@ class Page:
 
 
 OF_ROUND: Mapping[str, Callable[[JudgedRound], Answer | None]] = {
-    "Since the round before": since_the_round_before,
-    "Labels": labels,
-    "Raters": raters,
-    "Items": items,
-    "Strata": strata,
-    "Models": classifiers,
-    "Rules": rules,
-    "Method": method,
+    "Since the round before": answer_since_the_round_before,
+    "Labels": answer_about_labels,
+    "Raters": answer_about_raters,
+    "Items": answer_about_items,
+    "Strata": answer_about_strata,
+    "Models": answer_about_classifiers,
+    "Rules": answer_about_rules,
+    "Method": answer_about_method,
 }
 OF_PROJECT: Mapping[str, Callable[[JudgedProject], Answer | None]] = {
-    "Rounds": rounds,
-    "Agreement over rounds": course,
-    "Change over time": control,
-    "Prevalence over rounds": prevalence,
-    "Method": policy,
+    "Rounds": answer_about_rounds,
+    "Agreement over rounds": answer_about_course,
+    "Change over time": answer_about_control,
+    "Prevalence over rounds": answer_about_prevalence,
+    "Method": answer_about_policy,
 }
 
 
@@ -110,7 +110,7 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
     also: Sequence[Finding] = (),
     version: int | None = None,
     names: Mapping[str, str] | None = None,
-    before: Before | None = None,
+    before: RoundBefore | None = None,
     links: Mapping[str, str] = MappingProxyType({}),
     in_commands: tuple[str, str] = ("", ""),
     images: Path | None = None,
@@ -122,14 +122,16 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
     `report.report_page`, which draws the page, says what each argument means.
     """
     require_ratings(ratings)
-    shown_names = numbered(ratings) if names is None else names
+    shown_names = number_by_rater(ratings) if names is None else names
     renamed = ratings.renamed(shown_names)
     terms = contract or Contract.default()
     assessment = assess(
         renamed, policy, terms, waivers.renamed(shown_names), also, version, trains=trains
     )
     earlier = before and before._replace(ratings=before.ratings.renamed(shown_names))
-    likely_models = tuple(shown_names.get(rater, rater) for rater in like_models(ratings.raters))
+    likely_models = tuple(
+        shown_names.get(rater, rater) for rater in names_like_models(ratings.raters)
+    )
     judged_round = JudgedRound(
         project,
         name,
@@ -145,17 +147,21 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
         trains,
         NUMBERED if names is None else PSEUDONYMS if names else "",
     )
-    return page_of_round(judged_round)
+    return build_round_page(judged_round)
 
 
-def page_of_round(judged_round: JudgedRound) -> Page:
+def build_round_page(judged_round: JudgedRound) -> Page:
     kind = (
         f"Round of project {judged_round.project}" if judged_round.project else "Table of ratings"
     )
     decision, word = judged_round.decision, judged_round.decision.word
     badge_text = f"{'Yes' if decision.admitted else 'No'}: {word}"
     summary = judged_round.summary
-    reasons = (decided(decision), *_shortly(decision, judged_round.policy), summary.who_differs)
+    reasons = (
+        decision_sentence(decision),
+        *_iterate_short_sentences(decision, judged_round.policy),
+        summary.who_differs,
+    )
     if decision.admitted:
         reasons = (*reasons, describe_limits_of_agreement(len(judged_round.ratings.gold)))
     steps = list(summary.steps)
@@ -170,7 +176,7 @@ def page_of_round(judged_round: JudgedRound) -> Page:
     warnings = (*summary.warnings, *alike)
     top = Top(
         (*filter(None, reasons), *(f"Warning: {sentence}." for sentence in warnings)),
-        against_cutoffs(judged_round.policy, summary.results),
+        build_cutoff_figure(judged_round.policy, summary.results),
         " ".join(
             filter(
                 None,
@@ -186,18 +192,18 @@ def page_of_round(judged_round: JudgedRound) -> Page:
         tuple(steps),
     )
     badge = Cell(badge_text, tone=NAMES_OF_TONES[word])
-    parts = _answered(OF_ROUND, judged_round)
+    parts = _answer_sections(OF_ROUND, judged_round)
     return Page(kind, judged_round.name, badge, (), parts, top, judged_round.links)
 
 
-def _shortly(decision: Decision, policy: Policy) -> Iterator[str]:
+def _iterate_short_sentences(decision: Decision, policy: Policy) -> Iterator[str]:
     """What helps is left out, since it stands in the steps."""
-    verdicts = decision.holding if decision.admitted else decision.unmet
+    verdicts = decision.holding_verdicts if decision.admitted else decision.unmet
     yield from (finding.description for finding in decision.broken[:MOST_REASONS])
     for verdict in verdicts[:MOST_REASONS]:
         is_round = verdict.scope.kind == "round"
-        scope_text = "the round" if is_round else about(verdict.scope)
-        title = f"{title_of(verdict.rule.measure)} of {scope_text}"
+        scope_text = "the round" if is_round else scope_in_words(verdict.scope)
+        title = f"{measure_title(verdict.rule.measure)} of {scope_text}"
         if verdict.estimate is None or verdict.kind == "not_evaluated":
             yield verdict.reason
         else:
@@ -205,14 +211,14 @@ def _shortly(decision: Decision, policy: Policy) -> Iterator[str]:
             if verdict.code in ("unreliable", "inconclusive") and "tentative" not in policy.admit:
                 requirement = f" The policy asks for a lower limit of {verdict.rule.reliable:g}."
             mark = Mark.of(verdict.estimate, cutoffs=verdict.rule.cutoffs)
-            yield f"{title} is {mark.said}: {reading}.{requirement}"
+            yield f"{title} is {mark.value_in_words}: {reading}.{requirement}"
     if max(len(verdicts), len(decision.broken)) > MOST_REASONS:
         yield "The table of rules has all reasons."
     yield from map(str, decision.waived)
 
 
 def _verdict_text(verdict: Verdict) -> str:
-    parts = without_numbers(verdict.reason).split("; ")
+    parts = reason_without_numbers(verdict.reason).split("; ")
     lowest = [parts.pop(0)] if parts[0].startswith("lowest: ") else []
     sentences = [parts[0].partition(" (p ")[0], *lowest]
     if verdict.code != verdict.kind:  # it was taken back: the other verdict's numbers stand below
@@ -220,7 +226,7 @@ def _verdict_text(verdict: Verdict) -> str:
     return "; ".join(sentences)
 
 
-def page_of_project(judged_project: JudgedProject) -> Page:
+def build_project_page(judged_project: JudgedProject) -> Page:
     counts = round_counts(judged_project.rounds)
     count_names = (("held_rounds", "held"), ("not_judged", "not judged"))
     words = [f"{counts[name]} {word}" for name, word in count_names if counts[name]]
@@ -231,11 +237,11 @@ def page_of_project(judged_project: JudgedProject) -> Page:
     elif words:
         badge = Cell(f"{' and '.join(words)} of {rounds}", tone="bad")
     lead = (judged_project.description,) if judged_project.description else ()
-    parts = _answered(OF_PROJECT, judged_project)
+    parts = _answer_sections(OF_PROJECT, judged_project)
     return Page("Project", judged_project.name, badge, lead, parts, links=judged_project.links)
 
 
-def page_of_projects(states: Sequence[ProjectState]) -> Page:
+def build_projects_page(states: Sequence[ProjectState]) -> Page:
     waiting = sum(bool(state.why) for state in states)
     badge_text = (
         f"{waiting} of {counted(len(states), 'project')} need{'s' * (waiting == 1)} somebody"
@@ -249,11 +255,11 @@ def page_of_projects(states: Sequence[ProjectState]) -> Page:
     )
     late = sum(state.overdue for state in states)
     counts = f"{counted(n_held, 'round')} held, {waits} waiting, {late} overdue."
-    answer = Answer((counts,), tables=(state_grid(states),))
+    answer = Answer((counts,), tables=(build_state_grid(states),))
     return Page("Projects", "All projects", badge, (), (("Projects", answer),))
 
 
-def _answered(
+def _answer_sections(
     sections: Mapping[str, Callable[[Judged], Answer | None]], subject: Judged
 ) -> tuple[tuple[str, Answer], ...]:
     answers = ((title, answer(subject)) for title, answer in sections.items())

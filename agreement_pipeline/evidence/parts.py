@@ -8,8 +8,18 @@ import numpy as np
 
 from agreement_pipeline.estimates import Estimate, Scope, label_reliability
 from agreement_pipeline.evidence.advice import coincidences, most_confused
-from agreement_pipeline.evidence.figure import Figure, Mark, intervals, matrix
-from agreement_pipeline.evidence.judged import JudgedRound, lowest_first, measured, shares_of
+from agreement_pipeline.evidence.figure import (
+    Figure,
+    Mark,
+    build_interval_figure,
+    build_matrix_figure,
+)
+from agreement_pipeline.evidence.judged import (
+    JudgedRound,
+    measure_scopes,
+    share_by_category,
+    sort_lowest_first,
+)
 from agreement_pipeline.evidence.section import (
     INTERVAL,
     ITEMS,
@@ -17,16 +27,16 @@ from agreement_pipeline.evidence.section import (
     Answer,
     Grid,
     Row,
-    grid,
-    share,
+    build_grid,
+    share_cell,
     value_and_interval,
 )
-from agreement_pipeline.evidence.tables import note
+from agreement_pipeline.evidence.tables import estimate_note
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, select_judged_ratings
 from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.statistics import CategoryCounts
-from agreement_pipeline.text import DIGITS, PERCENT, SENTENCE, in_words, number
+from agreement_pipeline.text import DIGITS, PERCENT, SENTENCE, in_words, number_in_table
 
 MAX_INTERVALS_DRAWN, MOST_CONFUSED, MOST_PAIRS, RARE = 20, 12, 8, 0.05
 WITHIN_STRATUM, ON_ROUND_RULER = "krippendorff_alpha", "stratum_alpha"
@@ -45,18 +55,18 @@ SPEAKS_OF = (
 OnRuler = dict[Scope, Estimate]
 
 
-def labels(judged_round: JudgedRound) -> Answer | None:
+def answer_about_labels(judged_round: JudgedRound) -> Answer | None:
     _, by_item = judged_round.by_item
-    of_label = _of_label(judged_round)
+    of_label = _sentences_about_label(judged_round)
     if not isinstance(by_item, CategoryCounts):
         return Answer(of_label) if of_label else None
     estimates, shares, coincidence_matrix = (
         judged_round.categories,
-        shares_of(judged_round.ratings),
+        share_by_category(judged_round.ratings),
         coincidences(by_item),
     )
     kinds = "Each category against all others together, the lowest first."
-    interval_chart = intervals(
+    interval_chart = build_interval_figure(
         "Agreement by category",
         kinds,
         map(Mark.of, estimates[:MAX_INTERVALS_DRAWN]),
@@ -66,13 +76,13 @@ def labels(judged_round: JudgedRound) -> Answer | None:
         [
             estimate.scope.name,
             *value_and_interval(estimate),
-            share(shares[estimate.scope.name]),
+            share_cell(shares[estimate.scope.name]),
             estimate.undefined,
         ]
         for estimate in estimates
     ]
     columns = ("category", "agreement", "interval", "share of labels", "note")
-    table = grid("Agreement on each category", columns, rows, "categories")
+    table = build_grid("Agreement on each category", columns, rows, "categories")
     pair, confusion_sentence = (
         most_confused(by_item),
         "No two raters gave an item different categories.",
@@ -84,10 +94,10 @@ def labels(judged_round: JudgedRound) -> Answer | None:
         confusion_sentence = (
             f"{part} of all pairs of differing labels are {pair.one} and {pair.other}."
         )
-    figure, pairs = _confusions(by_item.scale.names, coincidence_matrix)
+    figure, pairs = _build_confusions(by_item.scale.names, coincidence_matrix)
     return Answer(
         (
-            _lowest(estimates),
+            _describe_lowest(estimates),
             confusion_sentence,
             *([RARE_SAID] if max(shares.values()) > 1 - RARE else []),
             *of_label,
@@ -97,14 +107,14 @@ def labels(judged_round: JudgedRound) -> Answer | None:
     )
 
 
-def _lowest(estimates: Sequence[Estimate]) -> str:
+def _describe_lowest(estimates: Sequence[Estimate]) -> str:
     with_value = [estimate for estimate in estimates if estimate.value is not None]
     if not with_value:
         return "Agreement has no value on any category."
     if len(estimates) == 2:
         return "There are two categories, so agreement on one is agreement on the other."
     lowest = with_value[0]
-    value = number(lowest.value, SENTENCE)
+    value = number_in_table(lowest.value, SENTENCE)
     if len({round(estimate.value or 0.0, DIGITS) for estimate in with_value}) == 1:
         category_phrase = (
             "every category" if len(with_value) == len(estimates) else "each category that was used"
@@ -114,7 +124,7 @@ def _lowest(estimates: Sequence[Estimate]) -> str:
         estimate for estimate in with_value[1:] if (estimate.low or -1.0) > (lowest.high or 1.0)
     ]
     if not above:
-        highest = number(with_value[-1].value, SENTENCE)
+        highest = number_in_table(with_value[-1].value, SENTENCE)
         return (
             f"The values of the categories, from α {value} to {highest}, are no further apart than "
             "luck may have them."
@@ -123,14 +133,14 @@ def _lowest(estimates: Sequence[Estimate]) -> str:
     return f"Raters agree least on {lowest.scope.name} (α {value}){certain}."
 
 
-def _confusions(names: Sequence[str], coincidence_matrix: Array) -> tuple[Figure, Grid]:
+def _build_confusions(names: Sequence[str], coincidence_matrix: Array) -> tuple[Figure, Grid]:
     row_totals = coincidence_matrix.sum(1)
     frequent = np.sort(np.argsort(-row_totals, kind="stable")[:MOST_CONFUSED])
     shares = coincidence_matrix / np.where(row_totals > 0, row_totals, np.nan)[:, None]
     left_out = ""
     if len(names) > MOST_CONFUSED:
         left_out = f" The {MOST_CONFUSED} most frequent of {len(names)} are drawn."
-    figure = matrix(
+    figure = build_matrix_figure(
         "What another rater says of the same item",
         "A row is what one rater said, and a column what another said. "
         f"High numbers off the diagonal are confusions.{left_out}",
@@ -149,15 +159,15 @@ def _confusions(names: Sequence[str], coincidence_matrix: Array) -> tuple[Figure
         [
             names[first_index[index]],
             names[second_index[index]],
-            share(disagreements[index] / disagreements.sum()),
+            share_cell(disagreements[index] / disagreements.sum()),
         ]
         for index in order
     ]
     columns = ("one rater", "another rater", "share of differing labels")
-    return figure, grid("Taken for each other", columns, rows, "pairs", MOST_PAIRS)
+    return figure, build_grid("Taken for each other", columns, rows, "pairs", MOST_PAIRS)
 
 
-def _of_label(judged_round: JudgedRound) -> tuple[str, ...]:
+def _sentences_about_label(judged_round: JudgedRound) -> tuple[str, ...]:
     """Whether another panel would give the label again, beside the raters' own agreement.
 
     A classifier's labels are another matter, and so are vectors.
@@ -174,8 +184,8 @@ def _of_label(judged_round: JudgedRound) -> tuple[str, ...]:
     return (*label_estimate.findings, SPEAKS_OF) if has_value else label_estimate.findings
 
 
-def strata(judged_round: JudgedRound) -> Answer | None:
-    estimates, on_ruler = _in_strata(judged_round.ratings, judged_round.policy)
+def answer_about_strata(judged_round: JudgedRound) -> Answer | None:
+    estimates, on_ruler = _estimates_in_strata(judged_round.ratings, judged_round.policy)
     if not estimates:
         return None
     marks = [
@@ -184,7 +194,7 @@ def strata(judged_round: JudgedRound) -> Answer | None:
         if estimate.value is not None
     ]
     says = "Intervals far apart show a difference. Overlapping ones leave it open."
-    figure = intervals("Agreement in each stratum", says, marks, "Krippendorff's α")
+    figure = build_interval_figure("Agreement in each stratum", says, marks, "Krippendorff's α")
     sentence = "No stratum has a value."
     if marks:
         subject = (
@@ -192,29 +202,31 @@ def strata(judged_round: JudgedRound) -> Answer | None:
             if len(estimates) == 1
             else f"The lowest observed of {len(estimates)} strata"
         )
-        sentence = f"{subject} is {estimates[0].scope.name}: {marks[0].said}."
-    return Answer((sentence, OF_STRATA), (figure,) if marks else (), (_grid(estimates, on_ruler),))
+        sentence = f"{subject} is {estimates[0].scope.name}: {marks[0].value_in_words}."
+    return Answer(
+        (sentence, OF_STRATA), (figure,) if marks else (), (_build_grid(estimates, on_ruler),)
+    )
 
 
-def strata_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
-    estimates, on_ruler = _in_strata(ratings, policy)
-    return _grid(estimates, on_ruler) if estimates else None
+def build_strata_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
+    estimates, on_ruler = _estimates_in_strata(ratings, policy)
+    return _build_grid(estimates, on_ruler) if estimates else None
 
 
-def _in_strata(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], OnRuler]:
+def _estimates_in_strata(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], OnRuler]:
     if not ratings.strata:
         return (), {}
     measures = (WITHIN_STRATUM,) if ratings.scale.continuous else (WITHIN_STRATUM, ON_ROUND_RULER)
-    estimates = measured(ratings, measures, policy, ("stratum",))
+    estimates = measure_scopes(ratings, measures, policy, ("stratum",))
     on_ruler = {
         estimate.scope: estimate for estimate in estimates if estimate.measure == ON_ROUND_RULER
     }
-    return lowest_first(
+    return sort_lowest_first(
         [estimate for estimate in estimates if estimate.measure == WITHIN_STRATUM]
     ), on_ruler
 
 
-def _grid(estimates: Sequence[Estimate], on_ruler: OnRuler) -> Grid:
+def _build_grid(estimates: Sequence[Estimate], on_ruler: OnRuler) -> Grid:
     lowest = estimates[0] if estimates[0].value is not None else None
     rows: list[Row] = [
         [
@@ -223,7 +235,9 @@ def _grid(estimates: Sequence[Estimate], on_ruler: OnRuler) -> Grid:
             *value_and_interval(estimate),
             value_and_interval(on_ruler.get(estimate.scope))[0],
             "; ".join(
-                filter(None, ["lowest observed" if estimate is lowest else "", note(estimate)])
+                filter(
+                    None, ["lowest observed" if estimate is lowest else "", estimate_note(estimate)]
+                )
             ),
         ]
         for estimate in estimates
@@ -236,4 +250,4 @@ def _grid(estimates: Sequence[Estimate], on_ruler: OnRuler) -> Grid:
         "on the round's ruler": "The same, with disagreement divided by that of the whole round.",
         "note": NOTE,
     }
-    return grid("Agreement in each stratum, the lowest first", columns, rows, "strata")
+    return build_grid("Agreement in each stratum, the lowest first", columns, rows, "strata")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from agreement_pipeline.counting import counting_of
+from agreement_pipeline.counting import counting_for
 from agreement_pipeline.estimates import (
     CategoryUse,
     Estimate,
@@ -18,17 +18,22 @@ from agreement_pipeline.estimates import (
     MarginalHomogeneity,
     MeasurementError,
     Scope,
-    Shown,
-    alike_first,
+    ShownRaters,
     limits_of_agreement,
     marginal_homogeneity,
     measurement_error,
+    order_raters_by_agreement,
     use_of_categories,
-    values_of,
+    value_by_scope,
 )
-from agreement_pipeline.evidence.advice import NOBODY_COMPARED, who_differs
-from agreement_pipeline.evidence.figure import Figure, Mark, intervals, matrix
-from agreement_pipeline.evidence.judged import JudgedRound, measured
+from agreement_pipeline.evidence.advice import NOBODY_COMPARED, describe_who_differs
+from agreement_pipeline.evidence.figure import (
+    Figure,
+    Mark,
+    build_interval_figure,
+    build_matrix_figure,
+)
+from agreement_pipeline.evidence.judged import JudgedRound, measure_scopes
 from agreement_pipeline.evidence.section import (
     INTERVAL,
     Answer,
@@ -36,8 +41,8 @@ from agreement_pipeline.evidence.section import (
     Detail,
     Grid,
     Row,
-    grid,
-    title_of,
+    build_grid,
+    measure_title,
     value_and_interval,
 )
 from agreement_pipeline.intervals import mean_interval_of_rows
@@ -52,11 +57,11 @@ from agreement_pipeline.ratings import (
     Codes,
     Ratings,
     Scale,
-    arrow_column,
-    in_pandas,
-    is_clock,
-    seconds,
-    whole,
+    arrow_to_pandas,
+    as_whole_numbers_or_missing,
+    numbers_as_arrow,
+    tells_minutes,
+    times_as_seconds,
 )
 from agreement_pipeline.statistics import LabelsByRater, rater_distances
 from agreement_pipeline.text import (
@@ -68,7 +73,7 @@ from agreement_pipeline.text import (
     in_words,
     interval,
     listed,
-    number,
+    number_in_table,
     p_in_words,
 )
 
@@ -140,13 +145,15 @@ Band = Sequence[float]
 Tests = Mapping[str, AlternativeAnnotatorTest]
 
 
-class Comparison(NamedTuple):
+class ComparedMeasures(NamedTuple):
     kind: Kind
     themselves: str
     others: str
 
 
-def comparisons(scale: Scale, policy: Policy | None = None) -> tuple[Comparison, ...]:
+def list_compared_measures(
+    scale: Scale, policy: Policy | None = None
+) -> tuple[ComparedMeasures, ...]:
     """Both measures are in the same terms, and weighted if the categories have an order.
 
     If the policy has a rule on the agreement of raters with themselves, its measure is compared: so
@@ -162,27 +169,27 @@ def comparisons(scale: Scale, policy: Policy | None = None) -> tuple[Comparison,
         if MEASURES[rule.measure].needs == "replicates" and rule.scope in ("rater", "round")
     )
     themselves = next(rater_measures, f"test_retest_kappa{weighted}")
-    compared = [Comparison("rater", themselves, f"schouten_kappa{weighted}")]
+    compared = [ComparedMeasures("rater", themselves, f"schouten_kappa{weighted}")]
     if scale.level in ("nominal", "ordinal"):
         of_category = "test_retest_kappa_by_category", "kappa_by_category"
-        compared.append(Comparison("category", *of_category))
+        compared.append(ComparedMeasures("category", *of_category))
     return tuple(compared)
 
 
-def themselves_and_others(
-    ratings: Ratings, policy: Policy, shown_raters: Shown | None = None
+def build_themselves_and_others_grid(
+    ratings: Ratings, policy: Policy, shown_raters: ShownRaters | None = None
 ) -> Grid | None:
-    compared = comparisons(ratings.scale, policy)
+    compared = list_compared_measures(ratings.scale, policy)
     if not compared:
         return None
     measures = [measure for _, *measure_pair in compared for measure in measure_pair]
-    shown_in_both = None if shown_raters is None else shown_raters.of_both()
-    estimates = measured(ratings, measures, policy, ("rater", "category"), shown_in_both)
-    return joint_rows(estimates, compared, policy)
+    shown_in_both = None if shown_raters is None else shown_raters.of_raters_with_replicates()
+    estimates = measure_scopes(ratings, measures, policy, ("rater", "category"), shown_in_both)
+    return build_joint_grid(estimates, compared, policy)
 
 
-def joint_rows(
-    estimates: Iterable[Estimate], compared: Sequence[Comparison], policy: Policy
+def build_joint_grid(
+    estimates: Iterable[Estimate], compared: Sequence[ComparedMeasures], policy: Policy
 ) -> Grid:
     by_name = {(estimate.measure, estimate.scope): estimate for estimate in estimates}
     rows: list[Row] = []
@@ -194,21 +201,21 @@ def joint_rows(
                 by_name.get((comparison.others, scope)),
             )
             texts = [
-                Mark.of(estimate).said if estimate and estimate.interval else ""
+                Mark.of(estimate).value_in_words if estimate and estimate.interval else ""
                 for estimate in pair
             ]
-            rows.append([str(scope), *texts, reading(comparison, *pair, policy)])
+            rows.append([str(scope), *texts, interpret_agreement(comparison, *pair, policy)])
     columns = {
         "scope": "The rater or the category.",
         "with themselves": WITH_THEMSELVES,
         "with the others": WITH_OTHERS,
         "reading": READING,
     }
-    return grid("Agreement of raters with themselves and with the others", columns, rows)
+    return build_grid("Agreement of raters with themselves and with the others", columns, rows)
 
 
-def reading(
-    compared: Comparison, themselves: Estimate | None, others: Estimate | None, policy: Policy
+def interpret_agreement(
+    compared: ComparedMeasures, themselves: Estimate | None, others: Estimate | None, policy: Policy
 ) -> str:
     """Agreement is high if its lower limit reaches the cut-off, and low if the upper limit is under
     it.
@@ -239,21 +246,23 @@ def reading(
     return READINGS[kind][with_themselves, with_others]
 
 
-def profiles(ratings: Ratings, policy: Policy, shown_raters: Shown | None = None) -> Grid | None:
+def build_profile_grid(
+    ratings: Ratings, policy: Policy, shown_raters: ShownRaters | None = None
+) -> Grid | None:
     """A row for each rater who is shown, in the order of names, since a rank would mislead."""
     if ratings.scale.continuous or len(ratings.raters) < 2:
         return None
-    selection = shown_raters or Shown.whole(ratings.raters)
-    compared = comparisons(ratings.scale, policy)[0]
+    selection = shown_raters or ShownRaters.show_all(ratings.raters)
+    compared = list_compared_measures(ratings.scale, policy)[0]
     measures = list(dict.fromkeys([*compared[1:], GOLD]))
-    estimates = measured(ratings, measures, policy, ("rater",), selection)
+    estimates = measure_scopes(ratings, measures, policy, ("rater",), selection)
     by_name = {(estimate.measure, estimate.scope.name): estimate for estimate in estimates}
     has_repeats = any(
         estimate.measure == compared.themselves and estimate.value is not None
         for estimate in estimates
     )
-    uses = dict(_uses(ratings, selection.raters, policy.confidence_level))
-    times, n_by_rater = _seconds(ratings, selection.raters), ratings.n_by_rater
+    uses = dict(_categories_over_and_underused(ratings, selection.raters, policy.confidence_level))
+    times, n_by_rater = _median_seconds_by_rater(ratings, selection.raters), ratings.n_by_rater
     n_items = ratings.without_earlier.n_rated
     rows: list[Row] = []
     for name in sorted({name for _, name in by_name} & {*selection.raters}):
@@ -267,7 +276,9 @@ def profiles(ratings: Ratings, policy: Policy, shown_raters: Shown | None = None
                 in_words(n_by_rater.get(name, 0) / n_items, WHOLE_PERCENT),
                 *value_and_interval(with_others),
                 *value_and_interval(with_themselves),
-                reading(compared, with_themselves, with_others, policy) if has_repeats else "",
+                interpret_agreement(compared, with_themselves, with_others, policy)
+                if has_repeats
+                else "",
                 *value_and_interval(gold),
                 *uses.get(name, ("", "")),
                 times.get(name, ""),
@@ -288,10 +299,10 @@ def profiles(ratings: Ratings, policy: Policy, shown_raters: Shown | None = None
         "uses less": "Categories that the rater gives less often than others on the same items.",
         "seconds": "The median time between two ratings.",
     }
-    return grid("Each rater beside the others", columns, rows, "raters")
+    return build_grid("Each rater beside the others", columns, rows, "raters")
 
 
-def _uses(
+def _categories_over_and_underused(
     ratings: Ratings, shown_raters: Sequence[str], level: float
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """The categories that a rater uses more and less than the others, if the interval leaves out 0.
@@ -299,7 +310,7 @@ def _uses(
     All categories of a rater have one level. None is named where items come in clusters, since the
     interval takes each as drawn by itself.
     """
-    labels = counting_of(ratings).labels(ratings).with_scale(ratings.scale)
+    labels = counting_for(ratings).labels(ratings).with_scale(ratings.scale)
     names = labels.scale.names
     if labels.clusters is not None:
         return
@@ -332,10 +343,12 @@ def _uses(
             yield rater, (", ".join(used_more), ", ".join(used_less))
 
 
-def _seconds(ratings: Ratings, shown_raters: Sequence[str]) -> Mapping[str, str]:
+def _median_seconds_by_rater(ratings: Ratings, shown_raters: Sequence[str]) -> Mapping[str, str]:
     if "timestamp" not in ratings.has:
         return {}
-    table = in_pandas(ratings.first(["rater", "timestamp"], raters=shown_raters, gold=True))
+    table = arrow_to_pandas(
+        ratings.first_ratings(["rater", "timestamp"], raters=shown_raters, gold=True)
+    )
     if pd.api.types.is_numeric_dtype(table["timestamp"]):
         return {}
     times = pd.to_datetime(table["timestamp"], errors="coerce", utc=True, format="ISO8601")
@@ -345,13 +358,13 @@ def _seconds(ratings: Ratings, shown_raters: Sequence[str]) -> Mapping[str, str]
     return {str(name): f"{value:.0f}" for name, value in medians.items()}
 
 
-def raters(judged_round: JudgedRound) -> Answer | None:
+def answer_about_raters(judged_round: JudgedRound) -> Answer | None:
     if len(judged_round.raters) < 2:
         return None
     if judged_round.ratings.foreign_words:
-        return Answer((NOBODY_COMPARED, _repeat_timing(judged_round.ratings)))
-    table = profiles(judged_round.ratings, judged_round.policy, judged_round.shown)
-    bias_sentences, bias_tables = _bias(judged_round)
+        return Answer((NOBODY_COMPARED, _describe_repeat_timing(judged_round.ratings)))
+    table = build_profile_grid(judged_round.ratings, judged_round.policy, judged_round.shown)
+    bias_sentences, bias_tables = _describe_bias(judged_round)
     pairs = [estimate for estimate in judged_round.pairs if estimate.value is not None][:MOST_PAIRS]
     pair_by_scope = {Scope.of_pair(*pair): pair for pair in judged_round.shown.pairs}
     detailed_scopes = [
@@ -359,12 +372,14 @@ def raters(judged_round: JudgedRound) -> Answer | None:
     ][:MAX_PAIRS_DETAILED]
     lacks_matrix = judged_round.ratings.scale.continuous or len(judged_round.raters) < 3
     is_held = judged_round.assessment is not None and not judged_round.decision.admitted
-    differs = judged_round.summary.who_differs if is_held else who_differs(judged_round.ratings)
+    differs = (
+        judged_round.summary.who_differs if is_held else describe_who_differs(judged_round.ratings)
+    )
     details = [
         Detail(
             f"pair-{place}",
             f"{scope.name}: where they differ",
-            _differ(judged_round, *pair_by_scope[scope]),
+            _answer_about_differing_items(judged_round, *pair_by_scope[scope]),
         )
         for place, scope in enumerate(detailed_scopes, 1)
     ]
@@ -378,37 +393,37 @@ def raters(judged_round: JudgedRound) -> Answer | None:
         for scope, detail in zip(detailed_scopes, details, strict=True)
     }
     sentences = [differs or "Disagreement does not hold this round, so no rater is named.", FAIR]
-    if judged_round.shown.left_out():
+    if judged_round.shown.left_out_sentence():
         sentences.append(
             f"Shown are {len(judged_round.raters)} of {judged_round.shown.n_raters} raters: those "
             "who agree least with the others."
         )
     return Answer(
-        (*sentences, *bias_sentences, _repeat_timing(judged_round.ratings)),
-        () if lacks_matrix else (_matrix(judged_round, part_by_pair),),
+        (*sentences, *bias_sentences, _describe_repeat_timing(judged_round.ratings)),
+        () if lacks_matrix else (_build_agreement_matrix(judged_round, part_by_pair),),
         tuple(
             shown_table
-            for shown_table in (table, _pairs(judged_round, pairs, detailed_scopes))
+            for shown_table in (table, _build_pair_grid(judged_round, pairs, detailed_scopes))
             if shown_table and shown_table.rows
         ),
-        (*details[:PAIRS_PRINTED], *other_pairs, *_use_of_scale(bias_tables)),
+        (*details[:PAIRS_PRINTED], *other_pairs, *_iterate_use_of_scale(bias_tables)),
     )
 
 
-def _use_of_scale(tables: Sequence[Grid]) -> Iterator[Detail]:
+def _iterate_use_of_scale(tables: Sequence[Grid]) -> Iterator[Detail]:
     tables_with_rows = tuple(table for table in tables if table.rows)
     if tables_with_rows:
         answer = Answer((), (), tables_with_rows)
         yield Detail("use-of-scale", "How raters use the scale", answer)
 
 
-def _bias(judged_round: JudgedRound) -> tuple[Sequence[str], Sequence[Grid]]:
+def _describe_bias(judged_round: JudgedRound) -> tuple[Sequence[str], Sequence[Grid]]:
     """How raters use the scale, in sentences and tables.
 
     The tests take items as drawn one by one, so nothing is said where they come in clusters.
     """
     panel = (
-        counting_of(judged_round.ratings)
+        counting_for(judged_round.ratings)
         .by_rater(judged_round.ratings)
         .select_raters(judged_round.raters)
     )
@@ -419,14 +434,14 @@ def _bias(judged_round: JudgedRound) -> tuple[Sequence[str], Sequence[Grid]]:
         if len(scale.names) > MAX_CATEGORIES:
             return (), ()
         uses = use_of_categories(panel, level)
-        tables = [_uneven_uses(uses, level)]
+        tables = [_build_uneven_use_grid(uses, level)]
         if len(scale.names) > 2:
-            tables.append(_homogeneity(marginal_homogeneity(panel)))
+            tables.append(_build_homogeneity_grid(marginal_homogeneity(panel)))
         return ((describe_uses(uses, level),) if uses else ()), tables
     error = measurement_error(panel, level) if scale.level in ("interval", "ratio") else None
     if error is None:
         return (), ()
-    return (describe_error(error),), (_limits(limits_of_agreement(panel, level)),)
+    return (describe_error(error),), (_build_limits_grid(limits_of_agreement(panel, level)),)
 
 
 def describe_uses(uses: Sequence[CategoryUse], level: float) -> str:
@@ -447,7 +462,7 @@ def describe_uses(uses: Sequence[CategoryUse], level: float) -> str:
     )
 
 
-def _uneven_uses(uses: Sequence[CategoryUse], level: float) -> Grid:
+def _build_uneven_use_grid(uses: Sequence[CategoryUse], level: float) -> Grid:
     rows: list[Row] = [
         [
             *(use.first, use.second, use.category, use.n_items),
@@ -471,10 +486,10 @@ def _uneven_uses(uses: Sequence[CategoryUse], level: float) -> Grid:
         "difference": "The interval of the difference of the two shares.",
         "p": "McNemar's test, allowing for all pairs and categories (Holm).",
     }
-    return grid("Categories that one rater gives more often than another", columns, rows)
+    return build_grid("Categories that one rater gives more often than another", columns, rows)
 
 
-def _homogeneity(tests: Sequence[MarginalHomogeneity]) -> Grid:
+def _build_homogeneity_grid(tests: Sequence[MarginalHomogeneity]) -> Grid:
     rows: list[Row] = [
         [
             *(test.first, test.second, test.n_items),
@@ -490,7 +505,9 @@ def _homogeneity(tests: Sequence[MarginalHomogeneity]) -> Grid:
         "degrees of freedom": "How many categories may differ.",
         "p": "The p-value of both using all categories alike, allowing for all pairs (Holm).",
     }
-    return grid("Whether two raters use all categories alike", columns, rows, "pairs", MOST_PAIRS)
+    return build_grid(
+        "Whether two raters use all categories alike", columns, rows, "pairs", MOST_PAIRS
+    )
 
 
 def describe_error(error: MeasurementError) -> str:
@@ -501,7 +518,8 @@ def describe_error(error: MeasurementError) -> str:
     The standard error of measurement is 0.5 (0.45 to 0.55). If errors are normal, two raters of an item differ by 1.39 at most on 95% of items.
     """  # noqa: E501
     value, low, high, most = (
-        number(each, NUMBER) for each in (error.value, *error.interval, error.repeatability)
+        number_in_table(each, NUMBER)
+        for each in (error.value, *error.interval, error.repeatability)
     )
     return (
         f"The standard error of measurement is {value} ({low} to {high}). If errors are normal, "
@@ -509,13 +527,13 @@ def describe_error(error: MeasurementError) -> str:
     )
 
 
-def _limits(pairs: Sequence[LimitsOfAgreement]) -> Grid:
+def _build_limits_grid(pairs: Sequence[LimitsOfAgreement]) -> Grid:
     rows: list[Row] = [
         [
             *(pair.first, pair.second, pair.n_items),
-            *(number(pair.bias, NUMBER), interval(*pair.bias_interval, NUMBER)),
-            *(number(pair.low, NUMBER), interval(*pair.low_interval, NUMBER)),
-            *(number(pair.high, NUMBER), interval(*pair.high_interval, NUMBER)),
+            *(number_in_table(pair.bias, NUMBER), interval(*pair.bias_interval, NUMBER)),
+            *(number_in_table(pair.low, NUMBER), interval(*pair.low_interval, NUMBER)),
+            *(number_in_table(pair.high, NUMBER), interval(*pair.high_interval, NUMBER)),
         ]
         for pair in sorted(pairs, key=lambda pair: -(pair.high - pair.low))
     ]
@@ -530,18 +548,22 @@ def _limits(pairs: Sequence[LimitsOfAgreement]) -> Grid:
         "high": "The upper limit of agreement.",
         "interval of high": "The interval of the upper limit.",
     }
-    return grid("Limits of agreement (Bland and Altman)", columns, rows, "pairs", MOST_PAIRS)
+    return build_grid("Limits of agreement (Bland and Altman)", columns, rows, "pairs", MOST_PAIRS)
 
 
-def _repeat_timing(ratings: Ratings) -> str:
-    table = ratings.again(["at", "place", *({"timestamp"} & ratings.has)])
-    repeat_rows = repeats(table)
+def _describe_repeat_timing(ratings: Ratings) -> str:
+    table = ratings.replicated_ratings(["at", "place", *({"timestamp"} & ratings.has)])
+    repeat_rows = seconds_to_repeats(table)
     if not len(repeat_rows):
         return NO_REPEATS
     n_repeats = counted(len(repeat_rows), "time")
     back = f"Raters met an item again {n_repeats}"
-    times = seconds(in_pandas(table["timestamp"])) if "timestamp" in ratings.has else None
-    if times is None or not is_clock(times):
+    times = (
+        times_as_seconds(arrow_to_pandas(table["timestamp"]))
+        if "timestamp" in ratings.has
+        else None
+    )
+    if times is None or not tells_minutes(times):
         return f"{back}. The ratings have no times, so the gaps are unknown."
     gaps = np.abs(times[repeat_rows] - times[repeat_rows - 1])
     known_gaps = gaps[~np.isnan(gaps)]
@@ -551,20 +573,22 @@ def _repeat_timing(ratings: Ratings) -> str:
     return f"{back}, {soon} of them in less than a day, when the label may be remembered."
 
 
-def repeats(table: pa.Table) -> Codes:
+def seconds_to_repeats(table: pa.Table) -> Codes:
     item_index, place = (table[name].to_numpy() for name in ("at", "place"))
     return np.flatnonzero((item_index[1:] == item_index[:-1]) & (place[1:] == place[:-1])) + 1
 
 
-def _matrix(judged_round: JudgedRound, part_by_pair: Mapping[frozenset[str], str]) -> Figure:
+def _build_agreement_matrix(
+    judged_round: JudgedRound, part_by_pair: Mapping[frozenset[str], str]
+) -> Figure:
     names = judged_round.raters
-    panel = counting_of(judged_round.ratings).by_rater(judged_round.ratings)
+    panel = counting_for(judged_round.ratings).by_rater(judged_round.ratings)
     same_share = 1.0 - rater_distances(panel.select_raters(names)).of_pairs
     defined = same_share[~np.isnan(same_share)]
     # The tenth under the lowest share, so that shades tell raters apart.
     lowest = min(0.9, np.floor(10 * defined.min()) / 10) if len(defined) else 0.0
-    order = alike_first(same_share)
-    return matrix(
+    order = order_raters_by_agreement(same_share)
+    return build_matrix_figure(
         "Share of items with the same label",
         "Camps show as blocks. A cell leads to the items on which two raters differ.",
         [names[i] for i in order],
@@ -575,7 +599,7 @@ def _matrix(judged_round: JudgedRound, part_by_pair: Mapping[frozenset[str], str
     )
 
 
-def _pairs(
+def _build_pair_grid(
     judged_round: JudgedRound, pairs: Sequence[Estimate], detailed_scopes: Sequence[Scope]
 ) -> Grid | None:
     if not pairs:
@@ -588,21 +612,23 @@ def _pairs(
         ]
         for place, estimate in enumerate(pairs, 1)
     ]
-    columns = ("raters", title_of(pairs[0].measure), "interval", "items")
+    columns = ("raters", measure_title(pairs[0].measure), "interval", "items")
     n = max(judged_round.shown.n_pairs, len(rows))
-    return grid("Pairs who agree least", columns, rows, "pairs", n=n)
+    return build_grid("Pairs who agree least", columns, rows, "pairs", n=n)
 
 
-def _differ(judged_round: JudgedRound, first_rater: str, second_rater: str) -> Answer:
+def _answer_about_differing_items(
+    judged_round: JudgedRound, first_rater: str, second_rater: str
+) -> Answer:
     two = sorted((first_rater, second_rater), key=judged_round.ratings.names.index)
-    labels_table = judged_round.ratings.first(["at", "item", "label"], raters=two)
+    labels_table = judged_round.ratings.first_ratings(["at", "item", "label"], raters=two)
     item_index, labels = (
-        whole(labels_table["at"]),
-        in_pandas(labels_table["label"]).astype(TEXT).array,
+        as_whole_numbers_or_missing(labels_table["at"]),
+        arrow_to_pandas(labels_table["label"]).astype(TEXT).array,
     )
     shared_rows = np.flatnonzero(item_index[1:] == item_index[:-1])
     shared_rows = shared_rows[np.asarray(labels[shared_rows] != labels[shared_rows + 1])]
-    items = labels_table["item"].take(arrow_column(shared_rows)).to_pylist()
+    items = labels_table["item"].take(numbers_as_arrow(shared_rows)).to_pylist()
     row_by_item = dict(zip(items, shared_rows.tolist(), strict=True))
     names = [name for name in judged_round.most_disputed if name in row_by_item]
     shown_names = names[:MOST_ITEMS]
@@ -618,11 +644,11 @@ def _differ(judged_round: JudgedRound, first_rater: str, second_rater: str) -> A
         for name, text in zip(shown_names, judged_round.texts_of(shown_names), strict=True)
     ]
     columns = ("item", first_rater, second_rater, "text")
-    table = grid("The most disputed of them", columns, rows, "items", n=len(names))
+    table = build_grid("The most disputed of them", columns, rows, "items", n=len(names))
     return Answer((f"They differ on {counted(len(names), 'item')}.",), tables=(table,))
 
 
-def compared_by(scale: Scale) -> str:
+def measure_between_raters(scale: Scale) -> str:
     """It is weighted if the categories have an order. If none are listed, it is the share of items
     on which somebody is at least as close to the others as the rater left out.
     """
@@ -631,70 +657,76 @@ def compared_by(scale: Scale) -> str:
     return "schouten_kappa" if scale.level == "nominal" else "schouten_kappa_quadratic"
 
 
-def classifiers(judged_round: JudgedRound) -> Answer | None:
+def answer_about_classifiers(judged_round: JudgedRound) -> Answer | None:
     if not judged_round.ratings.classifiers:
         return None
     if judged_round.ratings.foreign_words:
         return Answer((NOBODY_COMPARED,))
-    estimates, band, tests, table = _beside_raters(judged_round.ratings, judged_round.policy)
-    places = {estimate.scope.name: _place(estimate, band) for estimate in estimates}
+    estimates, band, tests, table = _compare_classifiers_with_raters(
+        judged_round.ratings, judged_round.policy
+    )
+    places = {
+        estimate.scope.name: _describe_place_in_band(estimate, band) for estimate in estimates
+    }
     sentences = [
-        f"{name} is {place}{_in_full(place, tests.get(name))}"
+        f"{name} is {place}{_describe_place_and_test(place, tests.get(name))}"
         for name, place in places.items()
         if place
     ]
     unknown = f"The place of {listed(places)} cannot be told."
     figures: tuple[Figure, ...] = ()
     if band and estimates:
-        lowest, highest = (number(limit, SENTENCE) for limit in (band[0], band[-1]))
-        figure = intervals(
+        lowest, highest = (number_in_table(limit, SENTENCE) for limit in (band[0], band[-1]))
+        figure = build_interval_figure(
             "Classifiers inside the band of the raters",
             f"The strokes are the lowest ({lowest}) and the highest ({highest}) of the raters. "
             "A line between them is a model that agrees with the panel as a rater does.",
             map(Mark.of, estimates),
-            title_of(compared_by(judged_round.ratings.scale)),
+            measure_title(measure_between_raters(judged_round.ratings.scale)),
             cutoffs=((band[0], "lowest rater"), (band[-1], "highest rater")),
         )
         figures = (figure,)
     return Answer(tuple(sentences) or (unknown,), figures, (table,))
 
 
-def classifiers_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
-    return _beside_raters(ratings, policy)[-1] if ratings.classifiers else None
+def build_classifiers_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
+    return _compare_classifiers_with_raters(ratings, policy)[-1] if ratings.classifiers else None
 
 
-def _beside_raters(
+def _compare_classifiers_with_raters(
     ratings: Ratings, policy: Policy
 ) -> tuple[Sequence[Estimate], Band, Tests, Grid]:
-    measure, counting = compared_by(ratings.scale), counting_of(ratings)
-    estimates = measured(ratings, [measure], policy, ("classifier",))
-    band = sorted(values_of(ratings, measure, "rater").values())
+    measure, counting = measure_between_raters(ratings.scale), counting_for(ratings)
+    estimates = measure_scopes(ratings, [measure], policy, ("classifier",))
+    band = sorted(value_by_scope(ratings, measure, "rater").values())
     tests = {
-        name: alternative_annotator_test(counting.by_rater(ratings, (name,)).against(name))
+        name: alternative_annotator_test(counting.by_rater(ratings, (name,)).with_rater_apart(name))
         for name in ratings.classifiers
     }
-    return estimates, band, tests, beside_raters(estimates, band, tests)
+    return estimates, band, tests, build_beside_raters_grid(estimates, band, tests)
 
 
-def beside_raters(estimates: Sequence[Estimate], band: Band, tests: Tests) -> Grid:
+def build_beside_raters_grid(estimates: Sequence[Estimate], band: Band, tests: Tests) -> Grid:
     """A classifier is above the raters if its whole interval is above all their values, and below
     in the same way.
     """
-    band_cells = [Cell(number(value, SENTENCE), value) for value in (*band[:1], *band[-1:])]
+    band_cells = [
+        Cell(number_in_table(value, SENTENCE), value) for value in (*band[:1], *band[-1:])
+    ]
     rows: list[Row] = [
         [
             estimate.scope.name,
             *value_and_interval(estimate),
             *(band_cells or ("", "")),
-            _place(estimate, band),
-            *_tested(tests.get(estimate.scope.name)),
+            _describe_place_in_band(estimate, band),
+            *_test_result_in_words(tests.get(estimate.scope.name)),
         ]
         for estimate in estimates
     ]
-    return grid("Classifiers beside the raters", OF_CLASSIFIERS, rows, "classifiers")
+    return build_grid("Classifiers beside the raters", OF_CLASSIFIERS, rows, "classifiers")
 
 
-def _place(estimate: Estimate, band: Band) -> str:
+def _describe_place_in_band(estimate: Estimate, band: Band) -> str:
     if estimate.interval is None or not band:
         return ""
     if estimate.interval.low > band[-1]:
@@ -702,7 +734,7 @@ def _place(estimate: Estimate, band: Band) -> str:
     return "below every rater" if estimate.interval.high < band[0] else "among the raters"
 
 
-def _in_full(place: str, test: AlternativeAnnotatorTest | None) -> str:
+def _describe_place_and_test(place: str, test: AlternativeAnnotatorTest | None) -> str:
     if place == "among the raters":
         return ", as far as these items can tell."
     if place == "below every rater" and test is not None and test.passed:
@@ -713,7 +745,7 @@ def _in_full(place: str, test: AlternativeAnnotatorTest | None) -> str:
     return "."
 
 
-def _tested(test: AlternativeAnnotatorTest | None) -> tuple[str, str]:
+def _test_result_in_words(test: AlternativeAnnotatorTest | None) -> tuple[str, str]:
     if test is None or test.winning_rate is None:
         return "", "" if test is None else f"undefined: {test.undefined}"
     reads = "may stand in for a rater" if test.passed else "not shown that it may stand in"

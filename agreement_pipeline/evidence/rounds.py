@@ -9,31 +9,31 @@ import pandas as pd
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import (
     MIN_EARLIER_ROUNDS,
-    Charted,
+    ChartedRound,
     Difference,
     Drift,
-    Reading,
+    RoundReading,
+    build_control_chart,
     compare,
-    control_chart,
-    drift,
-    registered,
+    find_drift,
+    find_registered_measure,
 )
 from agreement_pipeline.evidence.advice import NOBODY_COMPARED
 from agreement_pipeline.evidence.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
 from agreement_pipeline.evidence.history import (
-    decisions,
-    health,
-    not_admitted,
-    of_part,
-    policy_changed,
+    decisions_by_round,
+    describe_health,
+    describe_part,
+    describe_policy_change,
     round_counts,
     round_lines,
+    rounds_not_admitted,
 )
 from agreement_pipeline.evidence.judged import (
-    Before,
     JudgedProject,
     JudgedRound,
     ProjectState,
+    RoundBefore,
 )
 from agreement_pipeline.evidence.section import (
     DECISION,
@@ -50,9 +50,9 @@ from agreement_pipeline.evidence.section import (
     Grid,
     Row,
     Section,
-    grid,
-    share,
-    title_of,
+    build_grid,
+    measure_title,
+    share_cell,
 )
 from agreement_pipeline.evidence.tables import difference_rows, interval_text
 from agreement_pipeline.intervals import Inference
@@ -63,8 +63,8 @@ from agreement_pipeline.text import (
     counted,
     in_words,
     interval,
-    natural,
-    number,
+    natural_sort_key,
+    number_in_table,
 )
 
 MAX_ROUNDS_DRAWN, MOST_CHARTED, MAX_NAMES_LISTED = 40, 60, 8
@@ -109,7 +109,7 @@ SAME_ITEMS = (
 )
 
 
-def history(rounds: pd.DataFrame, policy: Policy, chart: Sequence[Charted]) -> Section:
+def history(rounds: pd.DataFrame, policy: Policy, chart: Sequence[ChartedRound]) -> Section:
     """What stands below the lines of the rounds. The numbers count all rounds. The plot shows the
     policy's first rule that can hold a release.
     """
@@ -124,17 +124,19 @@ def history(rounds: pd.DataFrame, policy: Policy, chart: Sequence[Charted]) -> S
 
     is_charted = any(point.limits for point in chart)
     return {
-        "policy_changed": policy_changed(rounds, policy) or None,
-        "decisions": grid("Decisions", DECISION_COLUMNS, decisions(latest).values.tolist()),
+        "policy_changed": describe_policy_change(rounds, policy) or None,
+        "decisions": build_grid(
+            "Decisions", DECISION_COLUMNS, decisions_by_round(latest).values.tolist()
+        ),
         "shown": shown_note,
-        "plot": course_figure(rounds, holding_rule),
-        "rules": _numbers(latest),
-        "control_chart": control_grid(chart) if is_charted else None,
+        "plot": build_course_figure(rounds, holding_rule),
+        "rules": _build_number_grid(latest),
+        "control_chart": build_control_grid(chart) if is_charted else None,
         **round_counts(rounds),
     }
 
 
-def _numbers(rounds: pd.DataFrame) -> Grid:
+def _build_number_grid(rounds: pd.DataFrame) -> Grid:
     judged_rows = rounds[rounds["measure"] != ""].sort_values("round", kind="stable")
     rows: list[Row] = []
     for row in judged_rows.to_dict("records")[::-1]:
@@ -144,7 +146,7 @@ def _numbers(rounds: pd.DataFrame) -> Grid:
             low = None if pd.isna(row["low"]) else row["low"]
             limits = Cell(interval(row["low"], row["high"]), low)
         verdict = str(row["verdict"]).replace("_", " ")
-        measure = of_part(title_of(row["measure"]), row)
+        measure = describe_part(measure_title(row["measure"]), row)
         rows.append([str(row["round"]), measure, value, limits, verdict])
     columns = {
         "round": ROUND,
@@ -153,13 +155,13 @@ def _numbers(rounds: pd.DataFrame) -> Grid:
         "interval": INTERVAL,
         "verdict": VERDICT,
     }
-    return grid("The numbers of the figures, the last round first", columns, rows, "values")
+    return build_grid("The numbers of the figures, the last round first", columns, rows, "values")
 
 
-def rounds(judged_project: JudgedProject) -> Answer:
+def answer_about_rounds(judged_project: JudgedProject) -> Answer:
     if judged_project.rounds.empty:
         return Answer(("The store has no round.",))
-    records = decisions(judged_project.rounds).to_dict("records")
+    records = decisions_by_round(judged_project.rounds).to_dict("records")
     line_by_round = {line.round: line for line in round_lines(judged_project.rounds)}
     has_one_policy = len({row["policy"] for row in records}) == 1  # that of the section Method
     rows: list[Row] = []
@@ -184,21 +186,26 @@ def rounds(judged_project: JudgedProject) -> Answer:
         "what helps": HELPS,
         **DECISION_COLUMNS,
     }
-    table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(records))
-    policy_note = policy_changed(judged_project.rounds, judged_project.policy)
+    table = build_grid("Rounds, the last one first", columns, rows, "rounds", n=len(records))
+    policy_note = describe_policy_change(judged_project.rounds, judged_project.policy)
     states = (
-        f"{sentence[0].upper()}{sentence[1:]}." for sentence in not_admitted(judged_project.rounds)
+        f"{sentence[0].upper()}{sentence[1:]}."
+        for sentence in rounds_not_admitted(judged_project.rounds)
     )
-    sentences = (health(judged_project.rounds), *states, *([policy_note] if policy_note else []))
+    sentences = (
+        describe_health(judged_project.rounds),
+        *states,
+        *([policy_note] if policy_note else []),
+    )
     return Answer(sentences, tables=(table,))
 
 
 def in_order_of_need(states: Iterable[ProjectState]) -> list[ProjectState]:
     """Projects, those that need somebody first."""
-    return sorted(states, key=lambda state: (ORDER.index(state.tone), natural(state.name)))
+    return sorted(states, key=lambda state: (ORDER.index(state.tone), natural_sort_key(state.name)))
 
 
-def state_grid(states: Sequence[ProjectState]) -> Grid:
+def build_state_grid(states: Sequence[ProjectState]) -> Grid:
     rows: list[Row] = [
         [
             Cell(state.name, page=state.page),
@@ -226,7 +233,7 @@ def state_grid(states: Sequence[ProjectState]) -> Grid:
         "last round": "The round that came last, and its decision.",
         "why": REASON,
     }
-    return grid("Projects, those that need somebody first", columns, rows, "projects")
+    return build_grid("Projects, those that need somebody first", columns, rows, "projects")
 
 
 def _names_text(names: Sequence[str]) -> str:
@@ -235,9 +242,9 @@ def _names_text(names: Sequence[str]) -> str:
     return latest_names if n_earlier <= 0 else f"{latest_names}, and {n_earlier} earlier ones"
 
 
-def course(judged_project: JudgedProject) -> Answer | None:
+def answer_about_course(judged_project: JudgedProject) -> Answer | None:
     holding = (rule for rule in judged_project.policy.rules if rule.effect == "hold")
-    course_figures = (course_figure(judged_project.rounds, rule) for rule in holding)
+    course_figures = (build_course_figure(judged_project.rounds, rule) for rule in holding)
     figures = tuple(figure for figure in course_figures if figure is not None)
     if not figures:
         return None
@@ -248,10 +255,10 @@ def course(judged_project: JudgedProject) -> Answer | None:
         "evidence for each, and the data contract."
     )
     with_value = judged_project.rounds[judged_project.rounds["value"].notna()]
-    return Answer((criterion, explanation), figures, (_numbers(with_value),))
+    return Answer((criterion, explanation), figures, (_build_number_grid(with_value),))
 
 
-def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
+def build_course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
     of_scope = rounds["scope"].map(lambda scope: str(scope).partition(" ")[0]) == rule.scope
     mine = rounds[(rounds["measure"] == rule.measure) & of_scope]
     mine = mine.sort_values("value", kind="stable").drop_duplicates("round")
@@ -267,7 +274,7 @@ def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
         tone = NAMES_OF_TONES.get(str(row["decision"]), "unknown")
         crossed = row.get("release") == "withdrawn"
         marks.append(Mark(str(row["round"]), value, low, high, tone=tone, crossed=crossed))
-    title = title_of(rule.measure)
+    title = measure_title(rule.measure)
     if rule.scope != "round":
         title = f"{title}, the lowest {rule.scope},"
     cutoffs = {
@@ -293,8 +300,8 @@ def trend(rounds: pd.DataFrame, policy: Policy) -> tuple[float, ...]:
 
 
 def charted(
-    rounds: pd.DataFrame, policy: Policy, known_chart: Sequence[Charted] = ()
-) -> tuple[Charted, ...]:
+    rounds: pd.DataFrame, policy: Policy, known_chart: Sequence[ChartedRound] = ()
+) -> tuple[ChartedRound, ...]:
     """The rounds on a control chart of the first rule that reads whole rounds.
 
     The standard error of a round is half of its recorded interval, divided by the normal quantile
@@ -305,53 +312,54 @@ def charted(
     ]
     required_columns = ["value", "low", "high", "confidence_level"]
     readable = headline_rows.dropna(subset=required_columns).drop_duplicates("round", keep="last")
-    rows = sorted(readable.to_dict("records"), key=lambda row: natural(str(row["round"])))
+    rows = sorted(readable.to_dict("records"), key=lambda row: natural_sort_key(str(row["round"])))
     readings = [
-        Reading(str(row["round"]), row["value"], (row["high"] - row["low"]) / 2 / quantile)
+        RoundReading(str(row["round"]), row["value"], (row["high"] - row["low"]) / 2 / quantile)
         for row in rows
         if row["low"] < row["high"]
         for quantile in [NormalDist().inv_cdf((1 + row["confidence_level"]) / 2)]
     ]
-    bounds = registered(find_headline_measure(policy) or DEFAULT_MEASURE).bounds
-    return control_chart(readings, known_chart, bounds)
+    bounds = find_registered_measure(find_headline_measure(policy) or DEFAULT_MEASURE).bounds
+    return build_control_chart(readings, known_chart, bounds)
 
 
-def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
+def rounds_out_of_limits(chart: Sequence[ChartedRound]) -> tuple[str, ...]:
     return tuple(
-        f"round {point.reading.round} is {dict(CHANGES)[_change(point)]}: "
-        f"{number(point.reading.value, SENTENCE)}, and {_limits(point)} was expected"
+        f"round {point.reading.round} is {dict(CHANGES)[_control_limit_tone(point)]}: "
+        f"{number_in_table(point.reading.value, SENTENCE)}, and {_limits_in_words(point)} was "
+        "expected"
         for point in reversed(chart)
-        if point.out
+        if point.is_out_of_limits
     )
 
 
-def like_before(chart: Sequence[Charted]) -> str:
+def describe_last_round_on_chart(chart: Sequence[ChartedRound]) -> str:
     if any(point.limits for point in chart):
         return "No round is outside its limits."
     n_rounds = MIN_EARLIER_ROUNDS + 1
     return f"At least {n_rounds} rounds are needed to tell whether one is unusual."
 
 
-def _change(point: Charted) -> Tone:
+def _control_limit_tone(point: ChartedRound) -> Tone:
     if point.limits is None:
         return "unknown"
-    if not point.out:
+    if not point.is_out_of_limits:
         return "plain"
-    return "bad" if point.lower else "partly"
+    return "bad" if point.is_below_limits else "partly"
 
 
-def _limits(point: Charted) -> str:
+def _limits_in_words(point: ChartedRound) -> str:
     return "" if point.limits is None else interval(*point.limits)
 
 
-def control_grid(chart: Sequence[Charted]) -> Grid:
+def build_control_grid(chart: Sequence[ChartedRound]) -> Grid:
     rows: list[Row] = [
         [
             point.reading.round,
-            number(point.reading.value, SENTENCE),
-            number(point.centre, SENTENCE),
-            _limits(point),
-            dict(CHANGES)[_change(point)],
+            number_in_table(point.reading.value, SENTENCE),
+            number_in_table(point.centre, SENTENCE),
+            _limits_in_words(point),
+            dict(CHANGES)[_control_limit_tone(point)],
         ]
         for point in chart[::-1]
     ]
@@ -362,10 +370,10 @@ def control_grid(chart: Sequence[Charted]) -> Grid:
         "limits": "The limits of the control chart for a round of this size.",
         "reads": "How the round compares with those before it.",
     }
-    return grid("Each round against those before, the latest first", columns, rows, "rounds")
+    return build_grid("Each round against those before, the latest first", columns, rows, "rounds")
 
 
-def control(judged_project: JudgedProject) -> Answer | None:
+def answer_about_control(judged_project: JudgedProject) -> Answer | None:
     measure, chart = (
         find_headline_measure(judged_project.policy),
         charted(judged_project.rounds, judged_project.policy),
@@ -373,29 +381,29 @@ def control(judged_project: JudgedProject) -> Answer | None:
     if measure is None or not chart:
         return None
     marks = (
-        Mark(point.reading.round, point.reading.value, low, high, tone=_change(point))
+        Mark(point.reading.round, point.reading.value, low, high, tone=_control_limit_tone(point))
         for point in chart[-MOST_CHARTED:]
         for low, high in [point.limits or (None, None)]
     )
     figure = Figure(
         "course",
-        f"{title_of(measure)} of each round",
+        f"{measure_title(measure)} of each round",
         "The line shows where a round was expected, from those before it.",
         (Series("rounds", tuple(marks)),),
-        axis=title_of(measure),
+        axis=measure_title(measure),
         legend=CHANGES,
     )
-    sentences = fallen_out(chart) or (like_before(chart),)
-    return Answer((*sentences, CHART), (figure,), (control_grid(chart),))
+    sentences = rounds_out_of_limits(chart) or (describe_last_round_on_chart(chart),)
+    return Answer((*sentences, CHART), (figure,), (build_control_grid(chart),))
 
 
-def prevalence(judged_project: JudgedProject) -> Answer | None:
+def answer_about_prevalence(judged_project: JudgedProject) -> Answer | None:
     if len(judged_project.shares) < 2:
         return None
     shares = pd.DataFrame.from_dict(dict(judged_project.shares), orient="index").fillna(0.0)
     names = list(shares.sum().sort_values(ascending=False, kind="stable").index[:MAX_NAMES_LISTED])
     rows: list[Row] = [
-        [name, *map(share, values)]
+        [name, *map(share_cell, values)]
         for name, values in zip(shares.index, shares[names].to_numpy(), strict=True)
     ]
     figure = Figure(
@@ -415,17 +423,17 @@ def prevalence(judged_project: JudgedProject) -> Answer | None:
         axis="share of labels",
         bounds=(0.0, 1.0),
     )
-    table = grid("Share of each category by round", ("round", *names), rows, "rounds")
+    table = build_grid("Share of each category by round", ("round", *names), rows, "rounds")
     return Answer((OF_SHARES,), (figure,), (table,))
 
 
-def since(ratings: Ratings, name: str, round_before: Before | None, policy: Policy) -> Section:
+def since(ratings: Ratings, name: str, round_before: RoundBefore | None, policy: Policy) -> Section:
     """Where the rounds cannot be compared, a text says why."""
     if round_before is None:
         return {}
     difference, drifted = (
-        _difference(ratings, name, round_before, policy),
-        _drift(ratings, round_before),
+        _estimate_difference_or_reason(ratings, name, round_before, policy),
+        _build_drift_grid_or_reason(ratings, round_before),
     )
     rows = (
         difference if isinstance(difference, str) else pd.DataFrame(difference_rows([difference]))
@@ -433,8 +441,8 @@ def since(ratings: Ratings, name: str, round_before: Before | None, policy: Poli
     return {"since_last_round": rows, "drift": drifted}
 
 
-def _difference(
-    ratings: Ratings, name: str, round_before: Before, policy: Policy
+def _estimate_difference_or_reason(
+    ratings: Ratings, name: str, round_before: RoundBefore, policy: Policy
 ) -> Difference | str:
     inference = Inference(policy.confidence_level, policy.n_resamples)
     measure, names = find_headline_measure(policy) or DEFAULT_MEASURE, (name, round_before.name)
@@ -446,18 +454,18 @@ def _difference(
         return str(error)
 
 
-def _drift(ratings: Ratings, round_before: Before) -> Grid | str:
+def _build_drift_grid_or_reason(ratings: Ratings, round_before: RoundBefore) -> Grid | str:
     if ratings.foreign_words or round_before.ratings.foreign_words:
         return NOBODY_COMPARED
     try:
-        shifts: Sequence[Drift] = drift(ratings, round_before.ratings)
+        shifts: Sequence[Drift] = find_drift(ratings, round_before.ratings)
     except AgreementError as error:
         return str(error)
     rows: list[Row] = [
         [
             str(shift.scope),
             shift.what,
-            number(shift.value),
+            number_in_table(shift.value),
             interval_text(shift.interval),
             str(shift.n_items),
             shift.undefined or ("moved" if shift.moved else ""),
@@ -472,13 +480,13 @@ def _drift(ratings: Ratings, round_before: Before) -> Grid | str:
         "items": ITEMS,
         "note": NOTE,
     }
-    return grid("Drift on the shared items", columns, rows)
+    return build_grid("Drift on the shared items", columns, rows)
 
 
-def since_the_round_before(judged_round: JudgedRound) -> Answer | None:
+def answer_since_the_round_before(judged_round: JudgedRound) -> Answer | None:
     if judged_round.before is None:
         return None
-    difference = _difference(
+    difference = _estimate_difference_or_reason(
         judged_round.ratings, judged_round.name, judged_round.before, judged_round.policy
     )
     difference_text = (
@@ -486,7 +494,7 @@ def since_the_round_before(judged_round: JudgedRound) -> Answer | None:
         if isinstance(difference, str)
         else _difference_text(difference, judged_round.before.name)
     )
-    drifted = _drift(judged_round.ratings, judged_round.before)
+    drifted = _build_drift_grid_or_reason(judged_round.ratings, judged_round.before)
     if isinstance(drifted, str):
         reason = drifted.removeprefix("drift: ")
         return Answer((difference_text, f"Drift cannot be measured: {reason}"))
@@ -501,7 +509,10 @@ def _difference_text(difference: Difference, name_before: str) -> str:
         return f"Agreement cannot be compared with {name_before}: {difference.undefined}."
     low, high = difference.interval
     reads = "is lower" if high < 0 else "is higher" if low > 0 else "may be the same"
-    change = f"{number(difference.value, SENTENCE)} ({interval(difference.low, difference.high)})"
+    change = (
+        f"{number_in_table(difference.value, SENTENCE)} "
+        f"({interval(difference.low, difference.high)})"
+    )
     shared = (
         ""
         if difference.n_shared is None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from agreement_pipeline.estimates import Estimate, Scope
 from agreement_pipeline.evidence.figure import Figure, RoundLine, Tone
-from agreement_pipeline.measures import measure_named
+from agreement_pipeline.measures import find_measure
 from agreement_pipeline.text import PERCENT, in_words, interval
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ Content: TypeAlias = "int | float | str | pd.DataFrame | Grid | Figure | None"
 Section: TypeAlias = "dict[str, Content]"
 
 
-def grid(
+def build_grid(
     caption: str,
     columns: Sequence[str] | Mapping[str, str],
     rows: Sequence[Row],
@@ -103,10 +103,10 @@ def grid(
 
     Columns are names, or names with their descriptions.
 
-    >>> grid("Items", ["item"], [["i1"], ["i2"], ["i3"]], "items", max_rows=2).left_out
+    >>> build_grid("Items", ["item"], [["i1"], ["i2"], ["i3"]], "items", max_rows=2).left_out
     '1 more is not shown.'
     """
-    cells = [[_cell(value) for value in row] for row in rows[:max_rows]]
+    cells = [[_as_cell(value) for value in row] for row in rows[:max_rows]]
     n_left_out = (len(rows) if n is None else n) - len(cells)
     names = list(columns)
     used_columns = [
@@ -125,13 +125,13 @@ def grid(
     )
 
 
-def _cell(value: Cell | str | int | None) -> Cell:
+def _as_cell(value: Cell | str | int | None) -> Cell:
     if isinstance(value, Cell):
         return value
     return Cell(f"{value:,}", value) if isinstance(value, int) else Cell(value or "")
 
 
-def share(value: float) -> Cell:
+def share_cell(value: float) -> Cell:
     return Cell(in_words(value, PERCENT), float(value))
 
 
@@ -153,20 +153,21 @@ def number_cells(
     return Cell(in_words(value, cutoffs=cutoffs), value), limits
 
 
-def about(scope: Scope) -> str:
+def scope_in_words(scope: Scope) -> str:
     """Raters and pairs need no word beside their names.
 
-    >>> about(Scope("rater", "rater-0f6a")), about(Scope("category", "safe")), about(Scope("round"))
-    ('rater-0f6a', 'category safe', 'round')
+    >>> scopes = Scope("rater", "rater-0f6a"), Scope("category", "safe"), Scope("round")
+    >>> [scope_in_words(scope) for scope in scopes]
+    ['rater-0f6a', 'category safe', 'round']
     """
     return scope.name if scope.kind in ("rater", "pair") and scope.name else str(scope)
 
 
-def title_of(measure: str) -> str:
+def measure_title(measure: str) -> str:
     """The name of a measure for people. One of an old log that is not known keeps its own.
 
-    >>> title_of("krippendorff_alpha")
+    >>> measure_title("krippendorff_alpha")
     "Krippendorff's α"
     """
-    known_measure = measure_named(measure)
+    known_measure = find_measure(measure)
     return measure if known_measure is None else known_measure.title

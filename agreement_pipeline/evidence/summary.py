@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from agreement_pipeline.errors import EXPECTED, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, error_in_a_sentence
 from agreement_pipeline.estimates import Scope
-from agreement_pipeline.evidence.advice import HeldRound, Step, who_rated
-from agreement_pipeline.evidence.section import about, title_of
+from agreement_pipeline.evidence.advice import HeldRound, Step, describe_who_rated
+from agreement_pipeline.evidence.section import measure_title, scope_in_words
 from agreement_pipeline.policy import (
     Decision,
     Policy,
@@ -14,7 +14,7 @@ from agreement_pipeline.policy import (
     describe_first_labels,
     describe_new_items,
 )
-from agreement_pipeline.ratings import Ratings, described, labels_alike
+from agreement_pipeline.ratings import Ratings, describe_lookalikes, group_lookalike_labels
 
 NUMBERS = ("value", "low", "high", "p_reliable", "p_tentative")
 
@@ -59,10 +59,10 @@ class RuleResult:
         return cls(
             rule=rule.name,
             measure=rule.measure,
-            title=title_of(rule.measure),
+            title=measure_title(rule.measure),
             scope=str(verdict.scope),
             scope_kind=verdict.scope.kind,
-            about=about(verdict.scope),
+            about=scope_in_words(verdict.scope),
             holds=rule.effect == "hold",
             kind=verdict.kind,
             reason=verdict.reason,
@@ -148,13 +148,13 @@ def summarize(  # a round has many names, each given by its own
         name,
         policy,
         decision,
-        _results(policy, decision),
-        who_rated=who_rated(ratings, models),
+        _rule_results(policy, decision),
+        who_rated=describe_who_rated(ratings, models),
         who_differs=held_round.who_differs,
         what_is_new=describe_new_items(ratings, policy),
         first_labels=describe_first_labels(ratings),
         steps=held_round.steps,
-        no_ratings=origin.words if origin else "",
+        no_ratings=origin.left_out_in_words if origin else "",
         labels_alike=declared_labels_alike(ratings),
         warnings=warnings,
         command_for_disputed=held_round.command_for_disputed,
@@ -164,7 +164,11 @@ def summarize(  # a round has many names, each given by its own
 def declared_labels_alike(ratings: Ratings) -> tuple[str, ...]:
     """Of labels that nobody declared, the warnings of reading tell."""
     scale = ratings.scale
-    return tuple(map(described, labels_alike(scale.names))) if scale.declared else ()
+    return (
+        tuple(map(describe_lookalikes, group_lookalike_labels(scale.names)))
+        if scale.declared
+        else ()
+    )
 
 
 def summarize_anyway(
@@ -174,11 +178,11 @@ def summarize_anyway(
     try:
         return summarize(ratings, policy, decision, project, name)
     except EXPECTED as error:
-        reason = f"who rated, who differs and what to do: {in_a_sentence(error)}"
-        results = _results(policy, decision)
+        reason = f"who rated, who differs and what to do: {error_in_a_sentence(error)}"
+        results = _rule_results(policy, decision)
         return Summary(project, name, policy, decision, results, not_known=reason)
 
 
-def _results(policy: Policy, decision: Decision) -> tuple[RuleResult, ...]:
+def _rule_results(policy: Policy, decision: Decision) -> tuple[RuleResult, ...]:
     unmet = {(verdict.rule.name, verdict.scope) for verdict in decision.unmet}
     return tuple(RuleResult.of(verdict, policy, decision, unmet) for verdict in decision.verdicts)

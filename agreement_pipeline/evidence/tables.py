@@ -10,11 +10,11 @@ from agreement_pipeline.text import (
     PERCENT,
     TABLE,
     WHOLE_PERCENT,
+    count_to_one_decimal,
     counted,
     in_words,
     interval,
-    number,
-    tenths,
+    number_in_table,
 )
 
 if TYPE_CHECKING:
@@ -34,20 +34,20 @@ def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
         {
             "measure": estimate.measure,
             "scope": str(estimate.scope),
-            "value": number(estimate.value),
+            "value": number_in_table(estimate.value),
             "interval": interval_text(estimate.interval),
             "items": str(estimate.n_used)
             if not estimate.n_dropped
             else f"{estimate.n_used} of {estimate.n_items}",
             "raters": str(estimate.n_raters),
             "ratings": str(estimate.n_ratings),
-            "note": note(estimate),
+            "note": estimate_note(estimate),
         }
         for estimate in estimates
     ]
 
 
-def note(estimate: "Estimate") -> str:
+def estimate_note(estimate: "Estimate") -> str:
     left_out = estimate.raters_left_out
     n_more = len(left_out) - MAX_RATERS_NAMED
     names = ", ".join(left_out[:MAX_RATERS_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
@@ -68,37 +68,37 @@ def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
     for plan in plans:
         items = "none would do"
         if plan.n_items is not None:
-            items = _in_clusters(plan, plan.n_items)
+            items = _clusters_in_words(plan, plan.n_items)
         elif plan.over is not None and not plan.curve:
             items = "not known"
         row = {
             "measure": plan.measure,
             "expected": in_words(plan.expected),
             "cut-off": f"{plan.reliable:g}",
-            "labels an item": tenths(plan.labels_an_item),
-            "at least": "" if plan.least is None else _in_clusters(plan, plan.least),
+            "labels an item": count_to_one_decimal(plan.labels_an_item),
+            "at least": "" if plan.least is None else _clusters_in_words(plan, plan.least),
             "items": items,
             "labels": "" if plan.n_ratings is None else str(plan.n_ratings),
-            "decides": number(plan.decided, PERCENT),
-            "note": plan.impossible or _left_open(plan),
+            "decides": number_in_table(plan.decided, PERCENT),
+            "note": plan.impossible or _open_question_in_words(plan),
         }
         rows.append(row)
     return rows
 
 
-def _in_clusters(plan: "Plan", n_items: int) -> str:
-    clusters = plan.in_clusters(n_items)
+def _clusters_in_words(plan: "Plan", n_items: int) -> str:
+    clusters = plan.items_to_clusters(n_items)
     return str(n_items) if clusters is None else f"{n_items} in {counted(clusters, 'cluster')}"
 
 
-def _left_open(plan: "Plan") -> str:
+def _open_question_in_words(plan: "Plan") -> str:
     if plan.over is None or plan.between is None:
         return ""
     low, high = plan.between
     sentence = f"{low} {'or more' if high is None else f'to {high}'} items may be needed"
     if plan.over == 1:
         return sentence
-    share_below = number(1 - plan.over, WHOLE_PERCENT)
+    share_below = number_in_table(1 - plan.over, WHOLE_PERCENT)
     return f"{sentence}; perhaps agreement is not over {plan.reliable:g} ({share_below})"
 
 
@@ -109,8 +109,8 @@ def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]
             "other": difference.other,
             "values": ""
             if difference.values is None
-            else " and ".join(map(number, difference.values)),
-            "difference": number(difference.value),
+            else " and ".join(map(number_in_table, difference.values)),
+            "difference": number_in_table(difference.value),
             "interval": interval_text(difference.interval),
             "shared items": "none" if difference.n_shared is None else str(difference.n_shared),
             "prevalence": difference.prevalence or "",
@@ -154,11 +154,11 @@ def value_in_words(value: float | None, low: float | None, high: float | None) -
     return f"{in_words(value)} ({interval(low, high, separator=' … ')})"
 
 
-def without_numbers(reason: str) -> str:
+def reason_without_numbers(reason: str) -> str:
     """A reason without its beginning, which repeats what stands in other columns.
 
-    >>> without_numbers("alpha (lowest: DOSE, 90% on marking) 0.58 on 90 items: the upper limit")
-    'lowest: DOSE, 90% on marking; the upper limit'
+    >>> reason_without_numbers("alpha (lowest: DOSE, 90% on marking) 0.58 on 9 items: the limit")
+    'lowest: DOSE, 90% on marking; the limit'
     """
     lowest = LOWEST.search(reason)
     text = LOWEST.sub("", reason).partition(": ")[2] or reason

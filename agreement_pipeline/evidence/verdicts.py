@@ -5,17 +5,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from agreement_pipeline.estimates import registered
+from agreement_pipeline.estimates import find_registered_measure
 from agreement_pipeline.evidence.figure import (
     NAMES_OF_TONES,
     Figure,
     Mark,
     Series,
     Tone,
-    intervals,
+    build_interval_figure,
 )
 from agreement_pipeline.evidence.judged import JudgedProject, JudgedRound
-from agreement_pipeline.evidence.raters import repeats
+from agreement_pipeline.evidence.raters import seconds_to_repeats
 from agreement_pipeline.evidence.section import (
     INTERVAL,
     MEASURE,
@@ -25,16 +25,16 @@ from agreement_pipeline.evidence.section import (
     Cell,
     Grid,
     Row,
-    grid,
+    build_grid,
+    measure_title,
     number_cells,
-    title_of,
 )
 from agreement_pipeline.evidence.summary import RuleResult
-from agreement_pipeline.evidence.tables import without_numbers
+from agreement_pipeline.evidence.tables import reason_without_numbers
 from agreement_pipeline.policy import Decision, Plan, Policy, describe_manner
 from agreement_pipeline.ratings import MEANINGS
 from agreement_pipeline.statistics import CategoryCounts
-from agreement_pipeline.text import PERCENT, counted, in_words, joined, listed, tenths
+from agreement_pipeline.text import PERCENT, count_to_one_decimal, counted, in_words, joined, listed
 
 MAX_VERDICTS_DRAWN = 6
 READINGS: tuple[tuple[Tone, str], ...] = (
@@ -58,12 +58,12 @@ UNKNOWN = {
 }
 
 
-def decided(decision: Decision) -> str:
+def decision_sentence(decision: Decision) -> str:
     if decision.admitted:
         condition = "is met, or overridden by a waiver" if decision.waived else "is met"
         return f"Admitted: every rule that can hold a release {condition}."
     holding, unmet = (
-        len({verdict.rule for verdict in decision.holding}),
+        len({verdict.rule for verdict in decision.holding_verdicts}),
         {verdict.rule for verdict in decision.unmet},
     )
     rules_text = f"{len(unmet)} of {holding} rules" if holding > 1 else "the only rule"
@@ -75,7 +75,7 @@ def decided(decision: Decision) -> str:
     return f"Held: {' and '.join(words for n, words in parts if n) or 'no rule admits it'}."
 
 
-def against_cutoffs(policy: Policy, results: Sequence[RuleResult]) -> Figure | None:
+def build_cutoff_figure(policy: Policy, results: Sequence[RuleResult]) -> Figure | None:
     marks = [
         Mark(
             f"{result.title}: {result.about}",
@@ -92,10 +92,14 @@ def against_cutoffs(policy: Policy, results: Sequence[RuleResult]) -> Figure | N
     says = f"A rule passes if the whole line lies to the right of its {stroke} dash."
     title = "Intervals against their cut-offs"
     shown_marks = marks[:MAX_VERDICTS_DRAWN]
-    return intervals(title, says, shown_marks, "agreement", legend=READINGS) if marks else None
+    return (
+        build_interval_figure(title, says, shown_marks, "agreement", legend=READINGS)
+        if marks
+        else None
+    )
 
 
-def verdict_grid(results: Sequence[RuleResult]) -> Grid:
+def build_verdict_grid(results: Sequence[RuleResult]) -> Grid:
     rows: list[Row] = [
         [
             result.title,
@@ -106,7 +110,7 @@ def verdict_grid(results: Sequence[RuleResult]) -> Grid:
             ),
             Cell(f"{result.reliable:g} ({result.tentative:g})", result.reliable),
             "holds" if result.holds else "warns",
-            without_numbers(result.reason),
+            reason_without_numbers(result.reason),
         ]
         for result in results
     ]
@@ -120,10 +124,10 @@ def verdict_grid(results: Sequence[RuleResult]) -> Grid:
         "effect": "Whether the rule can hold a release, or only warns.",
         "why": REASON,
     }
-    return grid("Each rule of the policy", columns, rows, "verdicts")
+    return build_grid("Each rule of the policy", columns, rows, "verdicts")
 
 
-def rules(judged_round: JudgedRound) -> Answer:
+def answer_about_rules(judged_round: JudgedRound) -> Answer:
     decision = judged_round.decision
     results = sorted(judged_round.summary.results, key=lambda result: not result.holds)
     failed = sorted(
@@ -138,35 +142,35 @@ def rules(judged_round: JudgedRound) -> Answer:
         ]
         for finding in failed
     ]
-    checks = grid("Checks that failed", ("check", "effect", "found"), rows, "checks")
+    checks = build_grid("Checks that failed", ("check", "effect", "found"), rows, "checks")
     gate_rows: list[Row] = [[finding.check, finding.description] for finding in decision.met]
-    gate_table = grid(
+    gate_table = build_grid(
         "What the gate asks for beside the rules", ("check", "found"), gate_rows, "asked"
     )
     tables = (
-        verdict_grid(results),
+        build_verdict_grid(results),
         *([gate_table] if gate_rows else []),
         *([checks] if rows else []),
     )
-    sentences = tuple(filter(None, (decided(decision), decision.repeated)))
+    sentences = tuple(filter(None, (decision_sentence(decision), decision.repeat_rate_sentence)))
     return Answer(sentences, tables=tables)
 
 
-def method(judged_round: JudgedRound) -> Answer:
+def answer_about_method(judged_round: JudgedRound) -> Answer:
     """The policy in words, what does not count, and what a report on agreement must state.
 
     The points are those of Klie, Eckart de Castilho and Gurevych (2024).
     """
     decision, policy = judged_round.decision, judged_round.policy
     left_out: list[Row] = [
-        [subject, n, reason] for subject, n, reason in _excluded(judged_round) if n
+        [subject, n, reason] for subject, n, reason in _iterate_excluded(judged_round) if n
     ]
     some_excluded = any(reason != NOT_KNOWN for *_, reason in left_out)
     items = counted(judged_round.ratings.n_rated, "item")
     if "weight" in judged_round.ratings.has:
         items = f"{counted(judged_round.ratings.n_rated, 'run')} of equal labels"
     sentences = (
-        *_words(policy),
+        *_policy_in_words(policy),
         f"The round has {counted(len(judged_round.ratings), 'rating')} of {items}. "
         f"{'Some do not count between raters.' if some_excluded else 'All of them count.'}",
         f"Only the team can say {joined(UNKNOWN)}.",
@@ -188,23 +192,23 @@ def method(judged_round: JudgedRound) -> Answer:
     ]
     points += [[point, unknown, words] for point, words in UNKNOWN.items()]
     tables = (
-        grid("What does not count", ("what", "how many", "why"), left_out, "reasons"),
-        grid(f"What a report must state ({SOURCE})", ("point", "state", "what"), points),
-        grid("What the decision rests on", ("what", "digest"), [*map(list, digests.items())]),
+        build_grid("What does not count", ("what", "how many", "why"), left_out, "reasons"),
+        build_grid(f"What a report must state ({SOURCE})", ("point", "state", "what"), points),
+        build_grid("What the decision rests on", ("what", "digest"), [*map(list, digests.items())]),
     )
     return Answer(sentences, tables=tuple(table for table in tables if table.rows))
 
 
-def policy(judged_project: JudgedProject) -> Answer:
+def answer_about_policy(judged_project: JudgedProject) -> Answer:
     rows = [
-        [rule.measure, rule.question, registered(rule.measure).source]
+        [rule.measure, rule.question, find_registered_measure(rule.measure).source]
         for rule in judged_project.policy.rules
     ]
-    table = grid("The rules", ("measure", "what the rule asks", "source"), rows, "rules")
-    return Answer(_words(judged_project.policy), tables=(table,))
+    table = build_grid("The rules", ("measure", "what the rule asks", "source"), rows, "rules")
+    return Answer(_policy_in_words(judged_project.policy), tables=(table,))
 
 
-def _words(policy: Policy) -> tuple[str, ...]:
+def _policy_in_words(policy: Policy) -> tuple[str, ...]:
     resample_text = f" with {policy.n_resamples:,} resamples, and fewer for expensive measures"
     resamples = "" if policy.inference.interval_method.scheme is None else resample_text
     return (
@@ -231,7 +235,7 @@ def _stated_points(judged_round: JudgedRound) -> dict[str, str]:
     elif policy.is_for_model_labels:
         adjudicated = "the label that most raters gave; of other items, the classifier's"
     measures = "; ".join(
-        f"{title_of(measure)} ({registered(measure).convention})"
+        f"{measure_title(measure)} ({find_registered_measure(measure).convention})"
         for measure in dict.fromkeys(policy.measures)
     )
     return {
@@ -249,7 +253,7 @@ def _stated_points(judged_round: JudgedRound) -> dict[str, str]:
     }
 
 
-def _excluded(judged_round: JudgedRound) -> Iterator[tuple[str, int, str]]:
+def _iterate_excluded(judged_round: JudgedRound) -> Iterator[tuple[str, int, str]]:
     ratings, this_round = judged_round.ratings, judged_round.ratings.without_earlier
     models = f"{listed(ratings.classifiers)}: compared with the panel, and never part of it"
     for reason, n in (ratings.origin.left_out if ratings.origin else {}).items():
@@ -257,7 +261,7 @@ def _excluded(judged_round: JudgedRound) -> Iterator[tuple[str, int, str]]:
     yield "gold items", len(ratings.gold), "their label was known before"
     yield (
         "ratings again",
-        len(repeats(this_round.again(["at", "place"], gold=True))),
+        len(seconds_to_repeats(this_round.replicated_ratings(["at", "place"], gold=True))),
         REPEATS_REASON,
     )
     yield "ratings of earlier rounds", len(ratings) - len(this_round), REPEATS_REASON
@@ -277,10 +281,10 @@ def _excluded(judged_round: JudgedRound) -> Iterator[tuple[str, int, str]]:
         yield raters, len({*estimate.raters_left_out}), NOT_KNOWN
 
 
-def plan_figure(plans: Sequence[Plan]) -> Figure | None:
+def build_plan_figure(plans: Sequence[Plan]) -> Figure | None:
     series = tuple(
         Series(
-            f"{plan.measure}, {tenths(plan.labels_an_item)} labels an item",
+            f"{plan.measure}, {count_to_one_decimal(plan.labels_an_item)} labels an item",
             tuple(Mark("", share, across=math.log10(n)) for n, share in plan.curve),
         )
         for plan in plans

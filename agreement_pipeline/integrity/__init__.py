@@ -13,22 +13,22 @@ from agreement_pipeline.integrity.checks import (
     Integrity,
     check_integrity,
 )
-from agreement_pipeline.integrity.copied_rows import without_copied_rows
-from agreement_pipeline.integrity.facts import FACTS, raters_too_near
+from agreement_pipeline.integrity.copied_rows import drop_copied_rows
+from agreement_pipeline.integrity.facts import FACTS, find_raters_too_near
 from agreement_pipeline.integrity.given_again import (
-    Changes,
-    Dropped,
+    LabelChanges,
+    DroppedLabels,
     SampleComparison,
-    changes_of,
-    changes_since,
+    find_late_changes,
+    find_changes_since,
     compare_with_sample,
     count_labels_before,
     count_labels_not_kept,
-    dropped_since,
-    if_they_had_differed,
+    find_dropped_since,
+    relabel_late_changes,
 )
 from agreement_pipeline.integrity.overlap import FALSE_ALARM_RATE, compare_overlap
-from agreement_pipeline.integrity.panel import Codes, Panel, take_places
+from agreement_pipeline.integrity.panel import Codes, Panel, take_at
 
 __all__ = [
     "FACTS",
@@ -39,25 +39,25 @@ __all__ = [
     "USUAL_INTEGRITY",
     "AtLeast",
     "AtMost",
-    "Changes",
     "Check",
     "CheckEffect",
     "Codes",
-    "Dropped",
+    "DroppedLabels",
     "Finding",
     "Integrity",
+    "LabelChanges",
     "Panel",
     "SampleComparison",
-    "changes_of",
-    "changes_since",
     "check_integrity",
     "compare_overlap",
     "compare_with_sample",
     "count_labels_before",
     "count_labels_not_kept",
-    "dropped_since",
-    "if_they_had_differed",
-    "raters_too_near",
-    "take_places",
-    "without_copied_rows",
+    "drop_copied_rows",
+    "find_changes_since",
+    "find_dropped_since",
+    "find_late_changes",
+    "find_raters_too_near",
+    "relabel_late_changes",
+    "take_at",
 ]

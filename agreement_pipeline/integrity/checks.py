@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.integrity.facts import FACTS
 from agreement_pipeline.integrity.panel import Panel
-from agreement_pipeline.mistakes import CLOSED, Value, is_number, one_of, refuse_mistakes
+from agreement_pipeline.mistakes import CLOSED, Value, is_number, one_of_value, refuse_mistakes
 from agreement_pipeline.text import one_line
 
 OF_INTEGRITY = "integrity"
@@ -21,7 +21,7 @@ REDACTED = "(redacted)"
 EMAIL = r"[^\s@]@[^\s@]+\.[^\s@]"
 """An address in a name is personal data, which no finding shows."""
 CheckEffect = Literal["hold", "warn", "not_asked"]
-EFFECT = one_of(get_args(CheckEffect))
+EFFECT = one_of_value(get_args(CheckEffect))
 SEVERITY_BY_EFFECT = {"hold": "error", "warn": "warning"}
 BOUND = Value("a finite number from 0", lambda bound: is_number(bound) and 0 <= bound < math.inf)
 SHARE_IN_WORDS = {0.1: "a tenth", 0.25: "a quarter", 0.5: "half"}
@@ -139,14 +139,14 @@ class Integrity:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        return tuple(self._checks())
+        return tuple(self._iterate_checks())
 
-    def _checks(self) -> Iterator[Check]:
+    def _iterate_checks(self) -> Iterator[Check]:
         for name, (fact, sentence) in SENTENCES.items():
             bound: AtMost | AtLeast = getattr(self, name)
             if bound.effect != "not_asked":
                 severity = SEVERITY_BY_EFFECT[bound.effect]
-                words = _with_bound(name, sentence, bound)
+                words = _add_bound_to_sentence(name, sentence, bound)
                 limits = {key: value for key, value in vars(bound).items() if key != "effect"}
                 yield Check(name, fact, words, severity, **limits)
 
@@ -186,7 +186,7 @@ def check_integrity(
         yield Finding(check.name, table, passed, severity, description, tuple(observed.items()))
 
 
-def _with_bound(name: str, sentence: str, bound: AtMost | AtLeast) -> str:
+def _add_bound_to_sentence(name: str, sentence: str, bound: AtMost | AtLeast) -> str:
     """The sentence of a check, which names another bound than the usual one too."""
     limit = bound.at_most if isinstance(bound, AtMost) else bound.at_least
     text = sentence.format(

@@ -51,11 +51,13 @@ def find_copied_rows(ratings: Ratings) -> CopiedRows | None:
     if len(differs) < MIN_ROWS:
         return None
     # Rows of a single item only speak against copies, so they are looked at last.
-    if number_of_copies(n_items[differs]) is None:
+    if least_likely_number_of_copies(n_items[differs]) is None:
         return None
     single = np.flatnonzero(n_items == 1)
     n_single = int(ratings.rows_that_differ(words[single]).sum())
-    n_copies = number_of_copies(np.append(n_items[differs], np.ones(n_single, dtype=np.int64)))
+    n_copies = least_likely_number_of_copies(
+        np.append(n_items[differs], np.ones(n_single, dtype=np.int64))
+    )
     if n_copies is None:
         return None
     # Where all rows are copied, so are those on which everybody agrees.
@@ -64,7 +66,7 @@ def find_copied_rows(ratings: Ratings) -> CopiedRows | None:
     return CopiedRows(words[copied], n_items[copied], n_copies)
 
 
-def without_copied_rows(ratings: Ratings) -> Ratings:
+def drop_copied_rows(ratings: Ratings) -> Ratings:
     """One item for each number of copies stays."""
     copied = find_copied_rows(ratings)
     if copied is None:
@@ -72,7 +74,7 @@ def without_copied_rows(ratings: Ratings) -> Ratings:
     return ratings.with_fewer_of_rows(copied.words, copied.n_items // copied.n_copies)
 
 
-def number_of_copies(n_items: Codes) -> int | None:
+def least_likely_number_of_copies(n_items: Codes) -> int | None:
     """The number of copies that chance explains least, if it does not, of the numbers of items that
     have each row.
     """

@@ -13,21 +13,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from agreement_pipeline.integrity.copied_rows import find_copied_rows
-from agreement_pipeline.integrity.panel import Codes, Pairs, Panel, take_places
+from agreement_pipeline.integrity.panel import Codes, Pairs, Panel, take_at
 from agreement_pipeline.ratings import (
     NO_ANSWER,
     TEXT,
     Ratings,
-    counts,
-    described,
-    in_pandas,
-    is_clock,
-    like_models,
-    lookalikes,
-    parts,
+    arrow_to_pandas,
+    count_codes,
+    describe_lookalikes,
+    group_lookalike_names,
+    names_like_models,
     printed_forms,
-    seconds,
+    slices_of_rows,
     take_in_blocks,
+    tells_minutes,
+    times_as_seconds,
     whole_numbers_alike,
 )
 from agreement_pipeline.text import listed
@@ -76,29 +76,29 @@ class Fact(NamedTuple):
     words: str
 
 
-def share_of(count: int, n: int, words: str) -> Fact:
+def share_as_fact(count: int, n: int, words: str) -> Fact:
     return Fact(count / n, f"{count} of {n} {words}")
 
 
 FACTS: dict[str, Callable[[Panel], Fact]] = {}
 
 
-def fact(function: Callable[[Panel], Fact]) -> Callable[[Panel], Fact]:
+def register_fact(function: Callable[[Panel], Fact]) -> Callable[[Panel], Fact]:
     FACTS[function.__name__] = function
     return function
 
 
-@fact
+@register_fact
 def items_with_a_shared_text(panel: Panel) -> Fact:
     """The first item of a text is no copy."""
-    texts = panel.contents("text")
+    texts = panel.contents_of_rated_items("text")
     if texts is None:
         return Fact(None, "column text was not delivered, so nothing was checked")
     has_text = texts.notna().to_numpy()
     return _copies_fact(texts if has_text.all() else texts[has_text], "text")
 
 
-@fact
+@register_fact
 def items_that_print_alike(panel: Panel) -> Fact:
     """The first of the items is no copy."""
     names = panel.rated_items
@@ -123,7 +123,7 @@ def _copies_fact(texts: pd.Series, noun: str) -> Fact:
         words += ", such as " + " and ".join(
             f"{item!a} that of {original_by_form[text]!a}" for item, text in copies
         )
-    return share_of(n_copies, len(forms), words)
+    return share_as_fact(n_copies, len(forms), words)
 
 
 def _sample_texts(texts: pd.Series) -> pd.Series:
@@ -131,7 +131,7 @@ def _sample_texts(texts: pd.Series) -> pd.Series:
     n_parts, sampled_places = -(-len(texts) // MAX_TEXTS_COMPARED), []
     array = pa.array(texts.astype(TEXT))
     chunks = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-    for part in parts(len(texts), TEXTS_PER_BLOCK):
+    for part in slices_of_rows(len(texts), TEXTS_PER_BLOCK):
         sums = _hash_texts(chunks.slice(part.start, part.stop - part.start))
         sampled_places.append(part.start + np.flatnonzero(sums % n_parts == 0))
     return texts.iloc[np.concatenate(sampled_places)]
@@ -150,7 +150,7 @@ def _hash_texts(texts: "pa.ChunkedArray") -> np.ndarray[Any, np.dtype[np.uint32]
     return sums
 
 
-@fact
+@register_fact
 def items_with_copied_labels(panel: Panel) -> Fact:
     """Items beyond those that chance explains, whose raters gave the very labels that they gave
     another item. Where items come in clusters, equal rows are no surprise.
@@ -169,7 +169,7 @@ def items_with_copied_labels(panel: Panel) -> Fact:
     )
 
 
-@fact
+@register_fact
 def pairs_of_identical_raters(panel: Panel) -> Fact:
     """Pairs who never differ, though both leave the majority again and again.
 
@@ -188,7 +188,7 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
     return _pairs_fact(panel, pairs, expected, _is_identical(panel, pairs), "never differ")
 
 
-@fact
+@register_fact
 def pairs_of_raters_too_near(panel: Panel) -> Fact:
     """Nothing is told of raters who differ from somebody else on less than a tenth of the items."""
     if panel.ratings.foreign_words:
@@ -197,7 +197,7 @@ def pairs_of_raters_too_near(panel: Panel) -> Fact:
     return _pairs_fact(panel, pairs, expected, _is_too_near(pairs, expected), "differ too seldom")
 
 
-def raters_too_near(ratings: Ratings) -> tuple[set[str], set[str]]:
+def find_raters_too_near(ratings: Ratings) -> tuple[set[str], set[str]]:
     """The raters of pairs who differ too seldom, and those of pairs who never differ."""
     if ratings.foreign_words:
         return set(), set()
@@ -233,17 +233,17 @@ def _is_too_near(pairs: Pairs, expected: Codes) -> Codes:
     return np.asarray((pairs.n_differing < MAX_RATIO_TOO_NEAR * expected) & differ_elsewhere)
 
 
-@fact
+@register_fact
 def raters_that_print_alike(panel: Panel) -> Fact:
     """Names that the settings call different raters do not count."""
     names, origin = panel.raters, panel.ratings.origin
     declared = origin.different_raters if origin else ()
-    alike = lookalikes(names, numbers_alike=True)
+    alike = group_lookalike_names(names, numbers_alike=True)
     if len(alike) > 1:
         in_order = (names[place] for place in pd.unique(panel.columns["place"]))
-        alike = lookalikes(in_order, numbers_alike=True)
+        alike = group_lookalike_names(in_order, numbers_alike=True)
     alike = tuple(e for e in alike if not any({*e} <= {*group} for group in declared))
-    words = "; ".join(described(group) for group in alike[:MAX_EXAMPLES])
+    words = "; ".join(describe_lookalikes(group) for group in alike[:MAX_EXAMPLES])
     count = sum(len(group) for group in alike)
     return Fact(
         count,
@@ -273,7 +273,7 @@ def _count_departures(panel: Panel, identical_pairs: Pairs) -> tuple[Codes, Code
     voices do.
     """
     voices = _assign_voices(identical_pairs, len(panel.raters))
-    rows = _rows_with_majority(panel, voices)
+    rows = _ratings_with_most_frequent(panel, voices)
     leaves = rows["code"] != rows["most"]
     n_elsewhere = [
         rows.groupby(keys)["item"].transform("size") - 1
@@ -306,7 +306,7 @@ def _count_departures(panel: Panel, identical_pairs: Pairs) -> tuple[Codes, Code
     )
 
 
-def _rows_with_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
+def _ratings_with_most_frequent(panel: Panel, voices: Codes) -> pd.DataFrame:
     """A row for each rating of items with enough voices. `most` is the code of the majority's
     label, or -1 if several are as frequent.
     """
@@ -324,7 +324,7 @@ def _rows_with_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
     return rows.assign(most=majority[item])[enough[item]]
 
 
-@fact
+@register_fact
 def classifiers_that_copy(panel: Panel) -> Fact:
     """One who looks alone does not always follow a rater who leaves the majority, and seldom always
     follows the majority where raters differ.
@@ -334,7 +334,7 @@ def classifiers_that_copy(panel: Panel) -> Fact:
     """
     if not panel.ratings.classifiers or panel.ratings.scale.dimensions > 1:
         return Fact(None, "no classifier gave single labels, so nothing was checked")
-    rows = _rows_with_majority(panel, np.arange(len(panel.raters)))
+    rows = _ratings_with_most_frequent(panel, np.arange(len(panel.raters)))
     label = panel.compared_ratings[2]
     distinct = np.append(pd.factorize(label)[1], 0)
     item, rater_label = rows["item"].to_numpy(), label[rows.index]
@@ -409,20 +409,22 @@ def _pairs_fact(panel: Panel, pairs: Pairs, expected: Codes, mask: Codes, verb_p
     return Fact(count, words + (f", such as {'; '.join(examples)}" if examples else ""))
 
 
-@fact
+@register_fact
 def items_with_fewer_raters(panel: Panel) -> Fact:
     """A rating that is missing may be the one that differs, and no measure can tell. Nor can
     anything tell that ratings were deleted if as many are left of each item.
     """
-    n_raters = panel.n_raters[panel.rated][~panel.gold[panel.rated]]
+    n_raters = panel.n_raters_by_item[panel.places_of_rated_items][
+        ~panel.is_gold_by_item[panel.places_of_rated_items]
+    ]
     usual_number = int(np.bincount(n_raters).argmax()) if len(n_raters) else 0
     if len(n_raters) < MIN_ITEMS or (n_raters == usual_number).mean() < MIN_USUAL_SHARE:
         return Fact(None, "no number of raters is usual, so nothing was checked")
     words = f"items have fewer raters than {usual_number}, as most items have"
-    return share_of(int((n_raters < usual_number).sum()), len(n_raters), words)
+    return share_as_fact(int((n_raters < usual_number).sum()), len(n_raters), words)
 
 
-@fact
+@register_fact
 def share_of_missing_labels(panel: Panel) -> Fact:
     """Of the rows that came: an empty cell of a wide table is no row."""
     origin = panel.ratings.origin
@@ -432,14 +434,14 @@ def share_of_missing_labels(panel: Panel) -> Fact:
     n = n_missing + int((~panel.columns["earlier"]).sum())
     if not n:
         return Fact(None, "there is no rating, so nothing was checked")
-    return share_of(n_missing, n, "ratings came without a label")
+    return share_as_fact(n_missing, n, "ratings came without a label")
 
 
-@fact
+@register_fact
 def raters_with_few_items(panel: Panel) -> Fact:
     """They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told."""
-    is_not_gold = ~take_in_blocks(panel.gold, take_places(panel.item, panel.first_places))
-    n_items = counts(take_places(panel.rater, panel.first_places)[is_not_gold], len(panel.raters))
+    is_not_gold = ~take_in_blocks(panel.is_gold_by_item, take_at(panel.item, panel.first_places))
+    n_items = count_codes(take_at(panel.rater, panel.first_places)[is_not_gold], len(panel.raters))
     raters = np.flatnonzero(n_items)
     usual_number = float(np.median(n_items[raters])) if len(raters) else 0.0
     if (
@@ -459,9 +461,9 @@ def raters_with_few_items(panel: Panel) -> Fact:
     return Fact(len(raters_below_half), f"{words}{': ' + ', '.join(examples) if examples else ''}")
 
 
-@fact
+@register_fact
 def raters_named_like_models(panel: Panel) -> Fact:
-    names = like_models(panel.ratings.raters)
+    names = names_like_models(panel.ratings.raters)
     words = f"{len(names)} of {len(panel.ratings.raters)} raters have a name like a model's"
     if names:
         words += (
@@ -472,21 +474,21 @@ def raters_named_like_models(panel: Panel) -> Fact:
     return Fact(len(names), words)
 
 
-@fact
+@register_fact
 def share_of_gold(panel: Panel) -> Fact:
-    gold = panel.gold[panel.rated]
+    gold = panel.is_gold_by_item[panel.places_of_rated_items]
     if not len(gold):
         return Fact(None, "no item was rated, so nothing was checked")
-    return share_of(int(gold.sum()), len(gold), "items are gold")
+    return share_as_fact(int(gold.sum()), len(gold), "items are gold")
 
 
-@fact
+@register_fact
 def dispute_on_gold(panel: Panel) -> Fact:
     """It is 0 if chance alone gives such a difference in one of a thousand rounds."""
-    if not panel.gold.any():
+    if not panel.is_gold_by_item.any():
         return Fact(None, "no item is gold, so nothing was checked")
     disputed, compared_items = _dispute_by_item(panel)
-    gold = panel.gold[compared_items]
+    gold = panel.is_gold_by_item[compared_items]
     n_gold, n_rest = int(gold.sum()), int((~gold).sum())
     if not n_gold or not n_rest:
         return Fact(None, "not both gold and other items have two raters, so nothing was checked")
@@ -507,8 +509,8 @@ def _dispute_by_item(panel: Panel) -> tuple[Codes, Codes]:
     On a scale of numbers it is 1 if the variance is higher than that of most items, and 0 if not.
     """
     item, label = (
-        take_places(panel.item, panel.first_places),
-        take_places(panel.label, panel.first_places),
+        take_at(panel.item, panel.first_places),
+        take_at(panel.label, panel.first_places),
     )
     n_ratings = np.bincount(item, minlength=len(panel.items)).astype(float)
     compared_items = np.flatnonzero(n_ratings > 1)
@@ -530,7 +532,7 @@ def _dispute_by_item(panel: Panel) -> tuple[Codes, Codes]:
     return 1 - n_same_pairs / (n * (n - 1)), compared_items
 
 
-@fact
+@register_fact
 def replicates_of_the_same_minute(panel: Panel) -> Fact:
     gaps_seconds, clock = panel.replicate_gaps
     if not clock:
@@ -540,7 +542,7 @@ def replicates_of_the_same_minute(panel: Panel) -> Fact:
     )
 
 
-@fact
+@register_fact
 def replicates_back_in_time(panel: Panel) -> Fact:
     gaps_seconds, _ = panel.replicate_gaps
     if not len(gaps_seconds):
@@ -548,7 +550,7 @@ def replicates_back_in_time(panel: Panel) -> Fact:
     return _share_fact(gaps_seconds < 0, "are dated before the rating that they repeat")
 
 
-@fact
+@register_fact
 def replicates_back_to_back(panel: Panel) -> Fact:
     replicates = panel.replicates
     if "timestamp" not in panel.ratings.has or not len(replicates):
@@ -559,12 +561,12 @@ def replicates_back_to_back(panel: Panel) -> Fact:
         : max(1, int(np.searchsorted(np.cumsum(n_ratings_by_rater[raters]), MAX_RATINGS_READ)))
     ]
     rows = np.flatnonzero(np.isin(panel.rater, raters_read))
-    batches = panel.ratings.every(["place", "timestamp"])
+    batches = panel.ratings.iterate_ratings(["place", "timestamp"])
     batches_read = [
         batch.filter(pa.array(np.isin(batch["place"], raters_read))) for batch in batches
     ]
-    times = seconds(in_pandas(pa.Table.from_batches(batches_read))["timestamp"])
-    if not is_clock(times):
+    times = times_as_seconds(arrow_to_pandas(pa.Table.from_batches(batches_read))["timestamp"])
+    if not tells_minutes(times):
         return Fact(None, NO_TIMES_MESSAGE)
     order = np.lexsort((times, panel.rater[rows]))
     place = np.empty(len(panel.rater), dtype=np.int64)
@@ -577,7 +579,7 @@ def replicates_back_to_back(panel: Panel) -> Fact:
     )
 
 
-@fact
+@register_fact
 def change_in_replicates(panel: Panel) -> Fact:
     """Raters who look again change their mind now and then."""
     replicates, pairs = panel.replicates, panel.pairs
@@ -594,7 +596,7 @@ def change_in_replicates(panel: Panel) -> Fact:
     return Fact(n_changed / expected, words)
 
 
-@fact
+@register_fact
 def occurrences_out_of_order(panel: Panel) -> Fact:
     occurrence = panel.occurrence
     if not len(panel.replicates):
@@ -608,10 +610,10 @@ def occurrences_out_of_order(panel: Panel) -> Fact:
 def _share_fact(mask: Codes, predicate: str, noun: str = "replicates") -> Fact:
     if not len(mask):
         return Fact(None, f"there are no {noun} to look at, so nothing was checked")
-    return share_of(int(mask.sum()), len(mask), f"{noun} {predicate}")
+    return share_as_fact(int(mask.sum()), len(mask), f"{noun} {predicate}")
 
 
-@fact
+@register_fact
 def share_of_unused_categories(panel: Panel) -> Fact:
     scale = panel.ratings.scale
     if scale.categories is None or not scale.declared:
@@ -626,13 +628,13 @@ def share_of_unused_categories(panel: Panel) -> Fact:
         if (name if scale.numeric else place) not in used_labels
     ]
     words = f"categories are never used{f', {listed(unused)}' if unused else ''}"
-    return share_of(len(unused), len(names), words)
+    return share_as_fact(len(unused), len(names), words)
 
 
-@fact
+@register_fact
 def items_of_a_cluster(panel: Panel) -> Fact:
     """If it is 1, clusters change no interval."""
-    clusters = panel.contents("cluster")
+    clusters = panel.contents_of_rated_items("cluster")
     if clusters is None:
         return Fact(None, "column cluster was not delivered, so nothing was checked")
     n_clusters = int(clusters.nunique())
@@ -641,10 +643,10 @@ def items_of_a_cluster(panel: Panel) -> Fact:
     return Fact(len(clusters) / n_clusters, f"{len(clusters)} items are in {n_clusters} clusters")
 
 
-@fact
+@register_fact
 def share_assisted(panel: Panel) -> Fact:
     if not panel.ratings.is_assistance_known:
         return Fact(None, "it is not known which labels began as a suggestion")
-    return share_of(
+    return share_as_fact(
         panel.ratings.n_assisted, panel.ratings.n_of_panel, "labels began as a suggestion"
     )

@@ -13,18 +13,18 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from agreement_pipeline.integrity.facts import MAX_P_VALUE, MIN_USUAL_SHARE, Fact, fact
+from agreement_pipeline.integrity.facts import MAX_P_VALUE, MIN_USUAL_SHARE, Fact, register_fact
 from agreement_pipeline.integrity.panel import Codes, Panel
 from agreement_pipeline.ratings import (
     STRATUM,
     Ratings,
     Scale,
-    arrow_column,
+    arrow_to_pandas,
+    as_number_array,
+    as_whole_numbers_or_missing,
     category_text,
-    in_pandas,
-    numbers_in,
-    seconds,
-    whole,
+    numbers_as_arrow,
+    times_as_seconds,
 )
 from agreement_pipeline.text import in_words
 
@@ -48,7 +48,7 @@ NO_CHANGES_MESSAGE = "no label is known to have been changed, so nothing was che
 
 
 @dataclass(frozen=True)
-class Changes:
+class LabelChanges:
     """The labels of items with two raters that were changed when another rater's was there.
 
     Attributes
@@ -75,16 +75,16 @@ class Changes:
     away: int | None = None
 
     @property
-    def aimed(self) -> bool:
-        if self.p > MAX_P_VALUE or not _exceed_slips(self.changed, self.n):
+    def is_aimed(self) -> bool:
+        if self.p > MAX_P_VALUE or not _are_more_than_slips(self.changed, self.n):
             return False
         return self.towards is None or self.towards > (self.away or 0)
 
     @property
-    def words(self) -> str:
+    def in_words(self) -> str:
         """What changed, in words.
 
-        >>> Changes(600, 40, 40, 38, 12.3, 0.0001, 30, 2).words.partition("; ")[2]
+        >>> LabelChanges(600, 40, 40, 38, 12.3, 0.0001, 30, 2).in_words.partition("; ")[2]
         '38 of them are on disputed items instead of about 12; 30 go towards the others and 2 away'
         """
         late = (
@@ -101,7 +101,7 @@ class Changes:
         )
 
 
-class _LabelChanges(NamedTuple):
+class _LabelsAndChanges(NamedTuple):
     item: Codes
     rater: Codes
     first: Codes
@@ -110,14 +110,14 @@ class _LabelChanges(NamedTuple):
     names: pa.Array
 
 
-def changes_of(ratings: Ratings) -> Changes | None:
+def find_late_changes(ratings: Ratings) -> LabelChanges | None:
     label_changes = _read_changes(ratings)
     if label_changes is None:
         return None
     return _compare_changes(*label_changes[:-1], ratings.scale.numeric)
 
 
-def if_they_had_differed(ratings: Ratings) -> tuple[int, Ratings] | None:
+def relabel_late_changes(ratings: Ratings) -> tuple[int, Ratings] | None:
     """The ratings in which labels that were changed late are others, and how many these are.
 
     These are labels beside others that stayed. A label counts neither if all of its item were
@@ -130,41 +130,42 @@ def if_they_had_differed(ratings: Ratings) -> tuple[int, Ratings] | None:
     item, rater, first_label, _, is_changed, names = label_changes
     habit = rater * (int(first_label.max()) + 1) + first_label
     is_late = is_changed & np.isin(item, item[~is_changed]) & np.isin(habit, habit[~is_changed])
-    if not _exceed_slips(int(is_late.sum()), int((np.bincount(item)[item] > 1).sum())):
+    if not _are_more_than_slips(int(is_late.sum()), int((np.bincount(item)[item] > 1).sum())):
         return None
     common = np.argsort(-np.bincount(first_label, minlength=2), kind="stable")[:2]
     other_label = np.where(first_label == common[0], common[1], common[0])
     places = np.flatnonzero(is_late)
     raters = [ratings.everyone[rater_place] for rater_place in rater[places]]
-    return len(places), ratings.relabelled(
-        names.take(arrow_column(places)), raters, other_label[places]
+    return len(places), ratings.with_other_labels(
+        names.take(numbers_as_arrow(places)), raters, other_label[places]
     )
 
 
-def _read_changes(ratings: Ratings) -> _LabelChanges | None:
+def _read_changes(ratings: Ratings) -> _LabelsAndChanges | None:
     names = [name for name in ("last_label", "changed_at") if name in ratings.has]
     if not names or ratings.scale.dimensions > 1 or not sum(ratings.n_edited_labels):
         return None
     label = "number" if ratings.scale.numeric else "code"
     times = [*({"timestamp"} & ratings.has)]
     columns = ["item", "at", "place", label, *names, *times]
-    table = ratings.first(columns, raters=ratings.raters)
+    table = ratings.first_ratings(columns, raters=ratings.raters)
     if not len(table):
         return None
-    item, first_label = whole(table["at"]), numbers_in(table[label])
+    item, first_label = as_whole_numbers_or_missing(table["at"]), as_number_array(table[label])
     last_label, is_changed = first_label.copy(), np.zeros(len(item), dtype=bool)
     is_known = not ratings.n_edited_labels[1]
     if "last_label" in names:
         is_changed = ~table["last_label"].is_null().to_numpy()
         last_texts = table["last_label"].filter(pa.array(is_changed)).to_pylist()
         last_label[is_changed] = [
-            ratings.scale.index(text) if label == "code" else float(text) for text in last_texts
+            ratings.scale.position_of_label(text) if label == "code" else float(text)
+            for text in last_texts
         ]
     if "changed_at" in names:
         is_changed |= ~table["changed_at"].is_null().to_numpy()
         if times:
             labelled_seconds, changed_seconds = (
-                _seconds(table[name]) for name in ("timestamp", "changed_at")
+                _read_seconds(table[name]) for name in ("timestamp", "changed_at")
             )
             # A change before the label was given is at an unknown time.
             is_changed &= ~(
@@ -173,23 +174,31 @@ def _read_changes(ratings: Ratings) -> _LabelChanges | None:
             )
     last_label_if_known = last_label if is_known else None
     items = table["item"].combine_chunks()
-    return _LabelChanges(
-        item, whole(table["place"]), first_label, last_label_if_known, is_changed, items
+    return _LabelsAndChanges(
+        item,
+        as_whole_numbers_or_missing(table["place"]),
+        first_label,
+        last_label_if_known,
+        is_changed,
+        items,
     )
 
 
-def changes_since(
+def find_changes_since(
     ratings: Ratings,
     earlier_deliveries: Iterable[Ratings],
     *,
     leaves_out_unchanged: bool = False,
-) -> Changes | None:
+) -> LabelChanges | None:
     """What the same raters said otherwise of the same items when these were first delivered.
 
     The earlier deliveries are of one round, in order. Ratings of another round may leave out the
     items without a new rating: these count as they were. Vectors are not compared.
     """
-    labels, delivered_labels = _read_labels(ratings), _first_delivered(ratings, earlier_deliveries)
+    labels, delivered_labels = (
+        _read_labels(ratings),
+        _labels_as_first_delivered(ratings, earlier_deliveries),
+    )
     if leaves_out_unchanged:
         unchanged = delivered_labels[~delivered_labels["item"].isin(labels["item"])]
         labels = pd.concat([labels, unchanged])
@@ -211,7 +220,7 @@ def changes_since(
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedLabels:
     """The labels of an earlier delivery of a round that are gone from it.
 
     `gone` labels of `n` are gone, on `items` items. Of these, `on_disputed` were disputed, and
@@ -227,14 +236,14 @@ class Dropped:
     p: float
 
     @property
-    def aimed(self) -> bool:
-        return self.p <= MAX_P_VALUE and _exceed_slips(self.gone, self.n)
+    def is_aimed(self) -> bool:
+        return self.p <= MAX_P_VALUE and _are_more_than_slips(self.gone, self.n)
 
     @property
-    def words(self) -> str:
+    def in_words(self) -> str:
         """What is gone, in words.
 
-        >>> Dropped(600, 60, 20, 18, 4.2, 0.0001).words
+        >>> DroppedLabels(600, 60, 20, 18, 4.2, 0.0001).in_words
         '60 of 600 labels are gone; 18 of their 20 items were disputed instead of about 4'
         """
         about = f"instead of about {in_words(self.expected, '.0f')}"
@@ -244,8 +253,10 @@ class Dropped:
         )
 
 
-def dropped_since(ratings: Ratings, earlier_deliveries: Iterable[Ratings]) -> Dropped | None:
-    delivered_labels = _first_delivered(ratings, earlier_deliveries).sort_values(
+def find_dropped_since(
+    ratings: Ratings, earlier_deliveries: Iterable[Ratings]
+) -> DroppedLabels | None:
+    delivered_labels = _labels_as_first_delivered(ratings, earlier_deliveries).sort_values(
         "item", kind="stable"
     )
     if delivered_labels.empty:
@@ -262,7 +273,7 @@ def dropped_since(ratings: Ratings, earlier_deliveries: Iterable[Ratings]) -> Dr
     disputed = _is_disputed(distance, is_compared, ratings.scale.numeric) & is_compared
     comparison = _compare_items_with_chance(item, rater, is_gone, disputed)
     n = int(is_compared.sum()), int(is_gone.sum()), comparison.chosen, comparison.disputed
-    return Dropped(*n, comparison.expected, comparison.more)
+    return DroppedLabels(*n, comparison.expected, comparison.more)
 
 
 class SampleComparison(NamedTuple):
@@ -298,7 +309,7 @@ def compare_with_sample(ratings: Ratings, sample: Ratings) -> SampleComparison:
     share = 0.0 if pairs.empty else float((pairs["label_then"] != pairs["label"]).mean())
     n_changed = int((own_pairs["label_then"] != own_pairs["label"]).sum())
     distances = [
-        _distance(pairs_of_labels, numeric=ratings.scale.numeric)
+        _label_distances(pairs_of_labels, numeric=ratings.scale.numeric)
         .groupby(pairs_of_labels["item"])
         .mean()
         for pairs_of_labels in (own_pairs, pairs)
@@ -311,7 +322,7 @@ def compare_with_sample(ratings: Ratings, sample: Ratings) -> SampleComparison:
     return SampleComparison(len(own_pairs), n_changed, len(own_pairs) * share, excess)
 
 
-def _distance(pairs: pd.DataFrame, *, numeric: bool) -> "pd.Series[float]":
+def _label_distances(pairs: pd.DataFrame, *, numeric: bool) -> "pd.Series[float]":
     if numeric:
         return (pairs["label_then"].astype(float) - pairs["label"].astype(float)).abs()
     return (pairs["label_then"] != pairs["label"]).astype(float)
@@ -328,23 +339,25 @@ def count_labels_before(ratings: Ratings, moment: datetime) -> int:
     """How many labels are surely dated before a moment, whatever zone their times are in."""
     if "timestamp" not in ratings.has:
         return 0
-    times = _seconds(ratings.first(["timestamp"], raters=ratings.raters)["timestamp"])
+    times = _read_seconds(ratings.first_ratings(["timestamp"], raters=ratings.raters)["timestamp"])
     return int((times < (moment - MAX_ZONE).timestamp()).sum())
 
 
-def _first_delivered(ratings: Ratings, earlier_deliveries: Iterable[Ratings]) -> pd.DataFrame:
+def _labels_as_first_delivered(
+    ratings: Ratings, earlier_deliveries: Iterable[Ratings]
+) -> pd.DataFrame:
     scale, no_labels = ratings.scale, pd.DataFrame(columns=[*KEYS, "label"])
     if scale.dimensions > 1:
         return no_labels
     tables = [
-        _read_as(scale, delivery)
+        _read_labels_on_scale(scale, delivery)
         for delivery in earlier_deliveries
         if delivery.scale.dimensions == 1
     ]
     return pd.concat(tables).drop_duplicates(KEYS) if tables else no_labels
 
 
-def _read_as(scale: Scale, ratings: Ratings) -> pd.DataFrame:
+def _read_labels_on_scale(scale: Scale, ratings: Ratings) -> pd.DataFrame:
     labels = _read_labels(ratings)
     if scale.numeric and not ratings.scale.numeric:
         labels["label"] = pd.to_numeric(labels["label"], errors="coerce")
@@ -355,12 +368,12 @@ def _read_as(scale: Scale, ratings: Ratings) -> pd.DataFrame:
 
 
 def _read_labels(ratings: Ratings, *, gold: bool = False) -> pd.DataFrame:
-    table = ratings.first(["item", "rater", "label"], raters=ratings.raters, gold=gold)
-    labels: pd.DataFrame = in_pandas(table)
+    table = ratings.first_ratings(["item", "rater", "label"], raters=ratings.raters, gold=gold)
+    labels: pd.DataFrame = arrow_to_pandas(table)
     return labels
 
 
-def _exceed_slips(n_changed: int, n: int) -> bool:
+def _are_more_than_slips(n_changed: int, n: int) -> bool:
     from scipy.stats import binom
 
     return (
@@ -369,8 +382,8 @@ def _exceed_slips(n_changed: int, n: int) -> bool:
     )
 
 
-def _seconds(times: Any) -> Codes:
-    return np.asarray(seconds(in_pandas(times)))
+def _read_seconds(times: Any) -> Codes:
+    return np.asarray(times_as_seconds(arrow_to_pandas(times)))
 
 
 def _first_seconds_of_others(item: Codes, label_seconds: Codes) -> Codes:
@@ -389,7 +402,7 @@ def _compare_changes(
     last_label: Codes | None,
     is_changed: Codes,
     numeric: bool,
-) -> Changes:
+) -> LabelChanges:
     distance, is_compared = _distance_to_others(item, first_label, first_label, numeric)
     disputed, is_late = _is_disputed(distance, is_compared, numeric), is_changed & is_compared
     n, n_late = int(is_compared.sum()), int(is_late.sum())
@@ -400,13 +413,13 @@ def _compare_changes(
             is_late &= (np.bincount(first_label, ~is_changed) > 0)[first_label]
             comparison = _compare_items_with_chance(item, rater, is_late, disputed & is_compared)
         n_late = int(is_late.sum())
-        return Changes(
+        return LabelChanges(
             n,
             n_late,
             comparison.chosen,
             comparison.disputed,
             comparison.expected,
-            comparison.either,
+            comparison.p_two_sided,
         )
     stratum = rater if numeric else rater * (int(first_label.max(initial=0)) + 1) + first_label
     comparison = _compare_with_chance(
@@ -415,7 +428,7 @@ def _compare_changes(
     distance_to_last, _ = _distance_to_others(item, first_label, last_label, numeric)
     towards = int((is_late & (distance_to_last < distance)).sum())
     away = int((is_late & (distance_to_last > distance)).sum())
-    return Changes(
+    return LabelChanges(
         n, n_late, n_late, comparison.disputed, comparison.expected, comparison.more, towards, away
     )
 
@@ -468,7 +481,7 @@ class _ChanceComparison(NamedTuple):
     fewer: float
 
     @property
-    def either(self) -> float:
+    def p_two_sided(self) -> float:
         return min(1.0, 2 * min(self.more, self.fewer))
 
 
@@ -507,41 +520,45 @@ def _compare_items_with_chance(
     return _compare_with_chance(_panel_hashes(item, rater), *of_items)
 
 
-@fact
+@register_fact
 def labels_changed_late(panel: Panel) -> Fact:
-    changes = changes_of(panel.ratings)
+    changes = find_late_changes(panel.ratings)
     if changes is None or not changes.n:
         return Fact(None, NO_CHANGES_MESSAGE)
-    return Fact(changes.changed / changes.n, changes.words)
+    return Fact(changes.changed / changes.n, changes.in_words)
 
 
-@fact
+@register_fact
 def changes_on_disputed_items(panel: Panel) -> Fact:
     """It is 0 if chance alone gives such a share in one of a thousand rounds, or if slips explain
     so many changes.
     """
-    changes = changes_of(panel.ratings)
+    changes = find_late_changes(panel.ratings)
     if changes is None or not changes.changed:
         return Fact(None, NO_CHANGES_MESSAGE)
     excess = abs(changes.on_disputed - changes.expected) / changes.chosen
-    return Fact(excess if changes.aimed else 0.0, changes.words)
+    return Fact(excess if changes.is_aimed else 0.0, changes.in_words)
 
 
-@fact
+@register_fact
 def dispute_before_further_raters(panel: Panel) -> Fact:
     """Times tell which were the first two raters.
 
     It is 0 if chance alone gives such a difference in one of a thousand rounds: then more raters
     are there by design, and not to settle what was disputed.
     """
-    ratings, n_raters = panel.ratings, np.where(panel.gold, 0, panel.n_raters)
+    ratings, n_raters = panel.ratings, np.where(panel.is_gold_by_item, 0, panel.n_raters_by_item)
     has_further_raters = n_raters > 2
     is_told = "timestamp" in ratings.has and ratings.scale.dimensions == 1
     if not is_told or not has_further_raters.any() or not (n_raters == 2).any():
         return Fact(None, "not some items have two raters and others more, so nothing was checked")
     label = "number" if ratings.scale.numeric else "code"
-    table = ratings.first(["at", label, "timestamp"], raters=ratings.raters)
-    item, labels, times = whole(table["at"]), numbers_in(table[label]), _seconds(table["timestamp"])
+    table = ratings.first_ratings(["at", label, "timestamp"], raters=ratings.raters)
+    item, labels, times = (
+        as_whole_numbers_or_missing(table["at"]),
+        as_number_array(table[label]),
+        _read_seconds(table["timestamp"]),
+    )
     if np.isnan(times).any():
         return Fact(None, "not all labels have a time, so nothing was checked")
     order = np.lexsort((times, item))
@@ -559,7 +576,7 @@ def dispute_before_further_raters(panel: Panel) -> Fact:
     return Fact(on_more - on_two if p <= MAX_P_VALUE else 0.0, words)
 
 
-@fact
+@register_fact
 def dispute_where_ratings_lack(panel: Panel) -> Fact:
     """Raters may have skipped what is hard, and then agreement looks better than it is.
 
@@ -576,7 +593,7 @@ def dispute_where_ratings_lack(panel: Panel) -> Fact:
     if not lacks.any():
         return Fact(None, "no items have fewer ratings than most, so nothing was checked")
     rng = np.random.default_rng(int(panel.ratings.digest[:16], 16))
-    first_place, second_place = _draw_two(rng, begins, sizes)
+    first_place, second_place = _draw_two_of_each_item(rng, begins, sizes)
     differs = label[first_place] != label[second_place]
     if panel.ratings.scale.numeric and panel.ratings.scale.dimensions == 1:
         distance = np.abs(label[first_place] - label[second_place])
@@ -587,10 +604,13 @@ def dispute_where_ratings_lack(panel: Panel) -> Fact:
     ]
     lacks, differs = lacks[drawn_items], differs[drawn_items]
     is_number_usual = bool((sizes == np.median(sizes)).mean() >= MIN_USUAL_SHARE)
-    strata = [pair, *(stratum[drawn_items] for stratum in _planned_strata(panel, item[begins]))]
+    strata = [
+        pair,
+        *(stratum[drawn_items] for stratum in _iterate_planned_strata(panel, item[begins])),
+    ]
     tests = [_compare_with_chance(stratum, lacks, differs) for stratum in strata]
     p, expected = max(
-        (comparison.either if is_number_usual else comparison.more, comparison.expected)
+        (comparison.p_two_sided if is_number_usual else comparison.more, comparison.expected)
         for comparison in tests
     )
     n, count = tests[0].chosen, tests[0].disputed
@@ -601,28 +621,32 @@ def dispute_where_ratings_lack(panel: Panel) -> Fact:
     return Fact(abs(count - expected) / max(n, 1) if p <= MAX_P_VALUE else 0.0, words)
 
 
-def _planned_strata(panel: Panel, items: Codes) -> Iterator[Codes]:
+def _iterate_planned_strata(panel: Panel, items: Codes) -> Iterator[Codes]:
     """The part of the items in order of names and of times, and each stratum, since a language may
     be hard and have fewer raters.
     """
     parts = np.arange(len(items)) * N_PARTS // len(items)
     yield parts
     if "timestamp" in panel.ratings.has:
-        table = panel.ratings.first(["at", "timestamp"], raters=panel.ratings.raters)
+        table = panel.ratings.first_ratings(["at", "timestamp"], raters=panel.ratings.raters)
         times = np.full(len(panel.items), np.inf)
-        np.fmin.at(times, whole(table["at"]), _seconds(table["timestamp"]))
+        np.fmin.at(
+            times, as_whole_numbers_or_missing(table["at"]), _read_seconds(table["timestamp"])
+        )
         of_items = np.empty(len(items), dtype=np.int64)
         of_items[np.argsort(times[items], kind="stable")] = parts
         yield of_items
     stratum_by_item = np.zeros(len(panel.items), dtype=np.int64)
     for column in panel.ratings.strata:
-        values = panel.contents(f"{STRATUM}{column}")
+        values = panel.contents_of_rated_items(f"{STRATUM}{column}")
         if values is not None:
-            stratum_by_item[panel.rated] = pd.factorize(values)[0]
+            stratum_by_item[panel.places_of_rated_items] = pd.factorize(values)[0]
             yield stratum_by_item[items]
 
 
-def _draw_two(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Codes, Codes]:
+def _draw_two_of_each_item(
+    rng: np.random.Generator, begins: Codes, sizes: Codes
+) -> tuple[Codes, Codes]:
     first_offset = np.floor(rng.random(len(sizes)) * sizes).astype(np.int64)
     step = 1 + np.floor(rng.random(len(sizes)) * (sizes - 1)).astype(np.int64)
     second_offset = (first_offset + step) % sizes
@@ -632,10 +656,10 @@ def _draw_two(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Co
 
 def _draw_one_of_each_cluster(panel: Panel, items: Codes, rng: np.random.Generator) -> Codes:
     """It is drawn. All items stand if there are no clusters."""
-    clusters = panel.contents("cluster")
+    clusters = panel.contents_of_rated_items("cluster")
     order = rng.permutation(len(items))
     if clusters is None:
         return order
     of_items = np.zeros(len(panel.items), dtype=np.int64)
-    of_items[panel.rated] = pd.factorize(clusters)[0]
+    of_items[panel.places_of_rated_items] = pd.factorize(clusters)[0]
     return np.asarray(order[np.unique(of_items[items][order], return_index=True)[1]])

@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.ratings import STRATUM, Ratings, in_pandas, seconds, whole
+from agreement_pipeline.ratings import (
+    STRATUM,
+    Ratings,
+    arrow_to_pandas,
+    as_whole_numbers_or_missing,
+    times_as_seconds,
+)
 from agreement_pipeline.text import in_words, joined
 
 Array = np.ndarray[Any, Any]
@@ -30,7 +36,7 @@ N_SIMULATED, MAX_RATERS_SIMULATED_OFTEN = 9_999, 1_000
 N_PARTS = 4
 
 
-class Comparison(NamedTuple):
+class SubjectComparison(NamedTuple):
     """A comparison of the items with several ratings with the others.
 
     `p_value` is the chance of so large a difference between a random sample and the rest.
@@ -55,14 +61,14 @@ class OverlapComparison:
 
     n_items: int
     n_single: int
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[SubjectComparison, ...]
 
     @property
     def subjects(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(comparison.subject for comparison in self.comparisons))
 
     @cached_property
-    def differences(self) -> tuple[Comparison, ...]:
+    def differences(self) -> tuple[SubjectComparison, ...]:
         """The comparisons that chance does not explain, the clearest first (Holm)."""
         ordered = sorted(self.comparisons, key=lambda comparison: comparison.p_value)
         for place, comparison in enumerate(ordered):
@@ -101,23 +107,26 @@ class _Comparer:
         scale = ratings.scale
         kind = "number" if scale.numeric else "code"
         timed = [*({"timestamp"} & ratings.has)]
-        table = ratings.first(["at", "item", "place", kind, *timed], raters=ratings.raters)
-        item = whole(table["at"])
-        category, names = whole(table[kind]) if not scale.numeric else None, scale.names
+        table = ratings.first_ratings(["at", "item", "place", kind, *timed], raters=ratings.raters)
+        item = as_whole_numbers_or_missing(table["at"])
+        category, names = (
+            as_whole_numbers_or_missing(table[kind]) if not scale.numeric else None,
+            scale.names,
+        )
         if category is None:
-            category, names = _parts_of_numbers(table[kind].to_numpy(zero_copy_only=False))
-        time = np.asarray(seconds(in_pandas(table["timestamp"]))) if timed else None
+            category, names = _cut_numbers_into_parts(table[kind].to_numpy(zero_copy_only=False))
+        time = np.asarray(times_as_seconds(arrow_to_pandas(table["timestamp"]))) if timed else None
         rated = table["item"].take(np.flatnonzero(np.diff(item, prepend=-1))).to_pylist()
         strata = sorted(name for name in ratings.has if name.startswith(STRATUM))
         item_columns = [*strata, *({"text", "cluster"} & ratings.has)]
-        frame = in_pandas(ratings.items(item_columns)).set_index("item").reindex(rated)
+        frame = arrow_to_pandas(ratings.items(item_columns)).set_index("item").reindex(rated)
         columns = {
             f"the {name.removeprefix(STRATUM)}": frame[name].astype(object).fillna("").to_numpy()
             for name in strata
         }
         if "text" in frame:
             lengths = frame["text"].astype(object).fillna("").str.len().to_numpy(dtype=float)
-            parts, labels = _parts_of_numbers(lengths)
+            parts, labels = _cut_numbers_into_parts(lengths)
             columns["the length of the text"] = np.array(labels, dtype=object)[parts]
         clusters = None
         if "cluster" in frame:
@@ -127,7 +136,7 @@ class _Comparer:
             clusters = np.unique(cluster_names.map(str).to_numpy(), return_inverse=True)[1]
         return cls(
             item,
-            whole(table["place"]),
+            as_whole_numbers_or_missing(table["place"]),
             category,
             tuple(names),
             ratings.everyone,
@@ -137,41 +146,41 @@ class _Comparer:
         )
 
     @cached_property
-    def n_ratings(self) -> Array:
+    def n_ratings_by_item(self) -> Array:
         return np.bincount(self.item)
 
     @cached_property
-    def in_overlap(self) -> Array:
+    def is_item_in_overlap(self) -> Array:
         """By item, whether it has several ratings."""
-        return self.n_ratings > 1
+        return self.n_ratings_by_item > 1
 
     @cached_property
-    def of_overlap(self) -> Array:
+    def is_rating_in_overlap(self) -> Array:
         """By rating, whether its item has several."""
-        return self.in_overlap[self.item]
+        return self.is_item_in_overlap[self.item]
 
     @cached_property
-    def units(self) -> Array:
+    def unit_by_item(self) -> Array:
         """By item, what was drawn: its cluster, if clusters were drawn as a whole."""
-        items = np.arange(len(self.n_ratings))
+        items = np.arange(len(self.n_ratings_by_item))
         if self.clusters is None:
             return items
         sizes = np.bincount(self.clusters)
-        n_overlap = np.bincount(self.clusters, self.in_overlap)
+        n_overlap = np.bincount(self.clusters, self.is_item_in_overlap)
         are_whole = np.all((n_overlap == 0) | (n_overlap == sizes))
         return self.clusters if are_whole and (sizes > 1).any() else items
 
     @property
     def draws_items(self) -> bool:
-        return len(np.unique(self.units)) == len(self.n_ratings)
+        return len(np.unique(self.unit_by_item)) == len(self.n_ratings_by_item)
 
     @cached_property
-    def by_rater(self) -> tuple[Array, Array]:
+    def n_ratings_by_rater(self) -> tuple[Array, Array]:
         """How many single ratings, and ratings in the overlap, each rater has."""
         size = len(self.rater_names)
         return (
-            np.bincount(self.rater[~self.of_overlap], minlength=size),
-            np.bincount(self.rater[self.of_overlap], minlength=size),
+            np.bincount(self.rater[~self.is_rating_in_overlap], minlength=size),
+            np.bincount(self.rater[self.is_rating_in_overlap], minlength=size),
         )
 
     def compare(self) -> OverlapComparison:
@@ -181,12 +190,12 @@ class _Comparer:
             *self._compare_categories(),
             *self._compare_times(),
         )
-        n_single = int((~self.in_overlap).sum())
-        return OverlapComparison(len(self.n_ratings), n_single, comparisons)
+        n_single = int((~self.is_item_in_overlap).sum())
+        return OverlapComparison(len(self.n_ratings_by_item), n_single, comparisons)
 
-    def _compare_raters(self) -> Iterator[Comparison]:
+    def _compare_raters(self) -> Iterator[SubjectComparison]:
         """Do the raters of single labels rate in the overlap, and agree there as others do?"""
-        n_single, n_overlap = self.by_rater
+        n_single, n_overlap = self.n_ratings_by_rater
         is_unknown = (n_single > 0) & (n_overlap < MIN_RATINGS_OF_KNOWN_RATER)
         p_value, words = 1.0, "all raters of single labels have ratings in the overlap"
         if is_unknown.any():
@@ -198,38 +207,38 @@ class _Comparer:
                 f"{joined(names, 3)} gave {in_words(share, '.0%')} of the single labels, and "
                 f"{in_words(share_in_overlap, '.0%')} of those of the other items"
             )
-        yield Comparison("raters", words, p_value)
+        yield SubjectComparison("raters", words, p_value)
         yield self._compare_agreement()
 
-    def _compare_agreement(self) -> Comparison:
+    def _compare_agreement(self) -> SubjectComparison:
         """How often raters agree with the others of an item: all alike, or each weighted by the
         number of single labels.
         """
-        is_in_overlap = self.of_overlap
+        is_in_overlap = self.is_rating_in_overlap
         item, rater = self.item[is_in_overlap], self.rater[is_in_overlap]
         category = self.category[is_in_overlap]
-        votes = np.zeros((len(self.n_ratings), len(self.category_names)), dtype=np.int32)
+        votes = np.zeros((len(self.n_ratings_by_item), len(self.category_names)), dtype=np.int32)
         np.add.at(votes, (item, category), 1)
-        agreed = (votes[item, category] - 1) / (self.n_ratings[item] - 1)
-        n_single, n_overlap = self.by_rater
+        agreed = (votes[item, category] - 1) / (self.n_ratings_by_item[item] - 1)
+        n_single, n_overlap = self.n_ratings_by_rater
         share = np.where(n_overlap > 0, n_single, 0).astype(float)
         if not share.sum():
-            return Comparison("raters", "no rater of single labels is in the overlap", 1.0)
+            return SubjectComparison("raters", "no rater of single labels is in the overlap", 1.0)
         share /= share.sum()
         weight = 1 / len(agreed) - (share / np.maximum(n_overlap, 1))[rater]
         loss = float((weight * agreed).sum())
-        of_units = np.bincount(self.units[item], weight * (agreed - agreed.mean()))
+        of_units = np.bincount(self.unit_by_item[item], weight * (agreed - agreed.mean()))
         error = float(np.sqrt((of_units**2).sum()))
-        p_value = _upper_tail((loss - MAX_LOSS_OF_AGREEMENT) / error) if error > 0 else 1.0
+        p_value = _normal_upper_tail((loss - MAX_LOSS_OF_AGREEMENT) / error) if error > 0 else 1.0
         words = (
             "weighted by their numbers of single labels, raters agree with others on "
             f"{in_words(agreed.mean() - loss, '.0%')} of the other items, and else on "
             f"{in_words(agreed.mean(), '.0%')}"
         )
-        return Comparison("raters", words, p_value)
+        return SubjectComparison("raters", words, p_value)
 
-    def _compare_columns(self) -> Iterator[Comparison]:
-        share = min(self.in_overlap.mean(), 1 - self.in_overlap.mean())
+    def _compare_columns(self) -> Iterator[SubjectComparison]:
+        share = min(self.is_item_in_overlap.mean(), 1 - self.is_item_in_overlap.mean())
         for subject, values in self.columns.items():
             names, codes = np.unique([str(value) for value in values], return_inverse=True)
             codes, labels = _pool_rare(codes, tuple(map(str, names)), share)
@@ -237,12 +246,15 @@ class _Comparer:
                 has_label = codes == place
                 if has_label.all():
                     continue
-                shares = has_label[self.in_overlap].mean(), has_label[~self.in_overlap].mean()
+                shares = (
+                    has_label[self.is_item_in_overlap].mean(),
+                    has_label[~self.is_item_in_overlap].mean(),
+                )
                 words = (
                     f"{subject} is {label!r} in {in_words(shares[1], '.0%')} of the items with one "
                     f"label and in {in_words(shares[0], '.0%')} of the others"
                 )
-                yield Comparison(subject, words, self._chance_of_items(has_label))
+                yield SubjectComparison(subject, words, self._chance_of_items(has_label))
 
     def _chance_of_items(self, has_label: Array) -> float:
         """Two-sided, if the overlap was drawn by chance: exact for items, normal for clusters."""
@@ -250,20 +262,20 @@ class _Comparer:
             from scipy.stats import hypergeom
 
             n, n_with_label = len(has_label), int(has_label.sum())
-            n_drawn = int(self.in_overlap.sum())
-            n_drawn_with_label = int((has_label & self.in_overlap).sum())
+            n_drawn = int(self.is_item_in_overlap.sum())
+            n_drawn_with_label = int((has_label & self.is_item_in_overlap).sum())
             law = hypergeom(n, n_with_label, n_drawn)
             return min(
                 1.0, 2 * float(min(law.cdf(n_drawn_with_label), law.sf(n_drawn_with_label - 1)))
             )
-        by_unit = np.bincount(self.units, has_label - has_label.mean())
-        is_drawn = np.bincount(self.units, self.in_overlap) > 0
+        by_unit = np.bincount(self.unit_by_item, has_label - has_label.mean())
+        is_drawn = np.bincount(self.unit_by_item, self.is_item_in_overlap) > 0
         n, share = len(by_unit), is_drawn.mean()
         variance = share * (1 - share) * n * by_unit.var(ddof=1)
-        return _both_tails(((is_drawn - share) * by_unit).sum(), variance)
+        return _two_sided_p_value(((is_drawn - share) * by_unit).sum(), variance)
 
-    def _compare_categories(self) -> Iterator[Comparison]:
-        share = min(self.of_overlap.mean(), 1 - self.of_overlap.mean())
+    def _compare_categories(self) -> Iterator[SubjectComparison]:
+        share = min(self.is_rating_in_overlap.mean(), 1 - self.is_rating_in_overlap.mean())
         codes, labels = _pool_rare(self.category, self.category_names, share)
         for place, label in enumerate(labels):
             has_label = (codes == place).astype(float)
@@ -274,9 +286,9 @@ class _Comparer:
                 f"the same raters give {label!r} on {in_words(single, '.0%')} of the items with "
                 f"one label and on {in_words(overlap, '.0%')} of the others"
             )
-            yield Comparison("categories", words, self._chance_within_raters(has_label))
+            yield SubjectComparison("categories", words, self._chance_within_raters(has_label))
 
-    def _compare_times(self) -> Iterator[Comparison]:
+    def _compare_times(self) -> Iterator[SubjectComparison]:
         """When raters rated, as the place among their own ratings from 0 to 1."""
         if self.time is None or not (is_told := np.isfinite(self.time)).any():
             return
@@ -291,27 +303,31 @@ class _Comparer:
             f"raters gave single labels after {in_words(single, '.0%')} of their ratings on "
             f"average, and those of the other items after {in_words(overlap, '.0%')}"
         )
-        yield Comparison("times", words, self._chance_within_raters(place))
+        yield SubjectComparison("times", words, self._chance_within_raters(place))
         off_middle = np.where(is_told, np.abs(2 * place - 1), 0.5)
         single, overlap = self._means_within_raters(off_middle)
         words = (
             "raters gave single labels nearer to the "
             f"{'middle' if single < overlap else 'ends'} of their work than those of other items"
         )
-        yield Comparison("times", words, self._chance_within_raters(off_middle))
+        yield SubjectComparison("times", words, self._chance_within_raters(off_middle))
 
-    def _weights(self) -> tuple[Array, Array]:
+    def _weights_by_rater(self) -> tuple[Array, Array]:
         """The weight of a rating, by rater: of single ones, and of those in the overlap.
 
         As Mantel and Haenszel weigh tables: a rater counts by the smaller number.
         """
-        n_single, n_overlap = self.by_rater
+        n_single, n_overlap = self.n_ratings_by_rater
         total = np.maximum(n_single + n_overlap, 1)
         return n_overlap / total, n_single / total
 
     def _means_within_raters(self, value: Array) -> tuple[float, float]:
         means = []
-        for weights, mask in zip(self._weights(), (~self.of_overlap, self.of_overlap), strict=True):
+        for weights, mask in zip(
+            self._weights_by_rater(),
+            (~self.is_rating_in_overlap, self.is_rating_in_overlap),
+            strict=True,
+        ):
             weight = weights[self.rater[mask]]
             total = weight.sum()
             means.append(float((weight * value[mask]).sum() / total) if total else float("nan"))
@@ -328,15 +344,15 @@ class _Comparer:
         spread = np.sqrt(
             np.bincount(self.rater, residual**2, minlength=size) / np.maximum(n - 1, 1)
         )
-        of_single, of_overlap = self._weights()
-        weight = np.where(self.of_overlap, -of_overlap[self.rater], of_single[self.rater])
+        of_single, of_overlap = self._weights_by_rater()
+        weight = np.where(self.is_rating_in_overlap, -of_overlap[self.rater], of_single[self.rater])
         difference = float((weight * residual).sum())
         of_items = np.bincount(self.item, np.abs(weight) * spread[self.rater])
         variance = float((of_items**2).sum())
         if not self.draws_items:
-            of_units = np.bincount(self.units[self.item], weight * residual)
+            of_units = np.bincount(self.unit_by_item[self.item], weight * residual)
             variance = max(variance, float((of_units**2).sum()))
-        return _both_tails(difference, variance)
+        return _two_sided_p_value(difference, variance)
 
 
 def _chance_of_fewer(n_single: Array, n_overlap: Array) -> float:
@@ -359,11 +375,11 @@ def _chance_of_fewer(n_single: Array, n_overlap: Array) -> float:
     missing, by_chance = float(count_missing(n_overlap)), count_missing(draws)
     n_as_many = int((by_chance >= missing - 1e-9).sum())
     if not n_as_many and n_draws < N_SIMULATED and (spread := float(by_chance.std())):
-        return _upper_tail((missing - float(by_chance.mean())) / spread)
+        return _normal_upper_tail((missing - float(by_chance.mean())) / spread)
     return (1 + n_as_many) / (1 + n_draws)
 
 
-def _parts_of_numbers(numbers: Array) -> tuple[Array, tuple[str, ...]]:
+def _cut_numbers_into_parts(numbers: Array) -> tuple[Array, tuple[str, ...]]:
     """The positions of numbers among their distinct values, or among four parts of like size."""
     values = np.unique(numbers)
     if len(values) <= MAX_CATEGORIES_OF_NUMBERS:
@@ -391,13 +407,13 @@ def _pool_rare(codes: Array, names: tuple[str, ...], share: float) -> tuple[Arra
     return place[codes], labels
 
 
-def _both_tails(difference: float, variance: float) -> float:
+def _two_sided_p_value(difference: float, variance: float) -> float:
     if variance <= 0:
         return 1.0
-    return min(1.0, 2 * _upper_tail(abs(difference) / variance**0.5))
+    return min(1.0, 2 * _normal_upper_tail(abs(difference) / variance**0.5))
 
 
-def _upper_tail(z: float) -> float:
+def _normal_upper_tail(z: float) -> float:
     from scipy.special import ndtr
 
     return float(ndtr(-z))

@@ -11,11 +11,11 @@ import pyarrow as pa
 from agreement_pipeline.ratings import (
     TEXT,
     Ratings,
-    counts,
-    in_pandas,
-    is_clock,
-    seconds,
+    arrow_to_pandas,
+    count_codes,
     take_in_blocks,
+    tells_minutes,
+    times_as_seconds,
 )
 
 MAX_PAIRS_OF_RATINGS = 400_000
@@ -93,7 +93,7 @@ class Panel:
             name: np.empty((n_rows, *width.get(name, ())), kind) for name, kind in kinds.items()
         }
         start = 0
-        for batch in self.ratings.every([*kinds]):
+        for batch in self.ratings.iterate_ratings([*kinds]):
             stop = start + len(batch)
             for name, column in zip(kinds, batch.columns, strict=True):
                 values = column.flatten() if name in width else column
@@ -103,21 +103,21 @@ class Panel:
         return {"label": arrays.pop(label), **arrays}
 
     @cached_property
-    def people(self) -> Codes:
+    def is_no_classifier(self) -> Codes:
         return np.array([name not in self.ratings.classifiers for name in self.raters], dtype=bool)
 
     @cached_property
     def item(self) -> Codes:
-        return self._of_panel(self.columns["at"])
+        return self._without_classifiers(self.columns["at"])
 
     @cached_property
     def rater(self) -> Codes:
-        return self._of_panel(self.columns["place"])
+        return self._without_classifiers(self.columns["place"])
 
     @cached_property
     def label(self) -> Codes:
         several = self.ratings.scale.dimensions > 1
-        return self._of_panel(
+        return self._without_classifiers(
             self.distinct_labels_and_codes[1] if several else self.columns["label"]
         )
 
@@ -134,11 +134,11 @@ class Panel:
 
     @property
     def occurrence(self) -> Codes:
-        return self._of_panel(self.columns["occurrence"])
+        return self._without_classifiers(self.columns["occurrence"])
 
     @cached_property
     def items(self) -> pd.Index:
-        names: pd.Index = pd.Index(pd.array(self.ratings.rated(), dtype=TEXT))
+        names: pd.Index = pd.Index(pd.array(self.ratings.rated_items(), dtype=TEXT))
         return names
 
     @property
@@ -147,7 +147,7 @@ class Panel:
 
     @cached_property
     def begins(self) -> Codes:
-        return begins(self.item, self.rater)
+        return begins_first_rating(self.item, self.rater)
 
     @cached_property
     def replicates(self) -> Codes:
@@ -159,38 +159,46 @@ class Panel:
         """Seconds from the rating before to each replicate, and whether times tell minutes."""
         if "timestamp" not in self.ratings.has or not len(self.replicates):
             return np.empty(0), False
-        table = self.ratings.again(["at", "place", "timestamp"], gold=True)
-        table = table.filter(pa.array(self.people[table["place"]]))
-        replicates = np.flatnonzero(~begins(table["at"].to_numpy(), table["place"].to_numpy()))
-        times = seconds(
-            in_pandas(table["timestamp"].take(np.concatenate([replicates - 1, replicates])))
+        table = self.ratings.replicated_ratings(["at", "place", "timestamp"], gold=True)
+        table = table.filter(pa.array(self.is_no_classifier[table["place"]]))
+        replicates = np.flatnonzero(
+            ~begins_first_rating(table["at"].to_numpy(), table["place"].to_numpy())
+        )
+        times = times_as_seconds(
+            arrow_to_pandas(table["timestamp"].take(np.concatenate([replicates - 1, replicates])))
         )
         gaps_seconds = times[len(replicates) :] - times[: len(replicates)]
-        return gaps_seconds[~np.isnan(gaps_seconds)], is_clock(times)
+        return gaps_seconds[~np.isnan(gaps_seconds)], tells_minutes(times)
 
     @cached_property
     def first_places(self) -> Codes:
         """The places of the round's own first ratings: what agreement between raters rests on."""
-        earlier = self._of_panel(self.columns["earlier"])
+        earlier = self._without_classifiers(self.columns["earlier"])
         if not earlier.any():
-            return _true_places(self.begins)
-        own_places = _true_places(~earlier)
-        return np.asarray(own_places[begins(self.item[own_places], self.rater[own_places])])
+            return _places_where_true(self.begins)
+        own_places = _places_where_true(~earlier)
+        return np.asarray(
+            own_places[begins_first_rating(self.item[own_places], self.rater[own_places])]
+        )
 
     @cached_property
-    def n_raters(self) -> Codes:
-        return counts(take_places(self.item, self.first_places), len(self.items))
+    def n_raters_by_item(self) -> Codes:
+        return count_codes(take_at(self.item, self.first_places), len(self.items))
 
     @cached_property
-    def rated(self) -> Codes:
-        return np.flatnonzero(self.n_raters)
+    def places_of_rated_items(self) -> Codes:
+        return np.flatnonzero(self.n_raters_by_item)
 
     @cached_property
     def rated_items(self) -> pd.Index:
-        return self.items if len(self.rated) == len(self.items) else self.items[self.rated]
+        return (
+            self.items
+            if len(self.places_of_rated_items) == len(self.items)
+            else self.items[self.places_of_rated_items]
+        )
 
     @cached_property
-    def gold(self) -> Codes:
+    def is_gold_by_item(self) -> Codes:
         gold = self.ratings.gold
         if not gold:
             return np.zeros(len(self.items), dtype=bool)
@@ -207,48 +215,46 @@ class Panel:
         If raters met very often, a sample of the items is read. The draw follows from the digest of
         the ratings, so nobody can leave copies out. Items with a crowd of raters are left out.
         """
-        n_raters = np.where(self.gold, 0, self.n_raters)
+        n_raters = np.where(self.is_gold_by_item, 0, self.n_raters_by_item)
         meetings = np.where(n_raters > MAX_RATERS_COMPARED, 0, n_raters * (n_raters - 1) // 2)
         share = MAX_PAIRS_OF_RATINGS / max(int(meetings.sum()), MAX_PAIRS_OF_RATINGS)
         is_drawn = meetings > 0
         if share < 1:
             seed = int(self.ratings.digest[:16], 16)
             is_drawn &= np.random.default_rng(seed).random(len(n_raters)) < share
-        places = self.first_places[
-            take_in_blocks(is_drawn, take_places(self.item, self.first_places))
-        ]
+        places = self.first_places[take_in_blocks(is_drawn, take_at(self.item, self.first_places))]
         return (
-            take_places(self.item, places),
-            take_places(self.rater, places),
-            take_places(self.label, places),
+            take_at(self.item, places),
+            take_at(self.rater, places),
+            take_at(self.label, places),
         )
 
-    def contents(self, name: str) -> pd.Series | None:
+    def contents_of_rated_items(self, name: str) -> pd.Series | None:
         if name not in self.ratings.has:
             return None
-        values: pd.Series = in_pandas(self.ratings.items([name])).set_index("item")[name]
+        values: pd.Series = arrow_to_pandas(self.ratings.items([name])).set_index("item")[name]
         items = self.rated_items
         return values if values.index.equals(items) else values.reindex(items)
 
-    def _of_panel(self, column: Codes) -> Codes:
+    def _without_classifiers(self, column: Codes) -> Codes:
         return (
             column
-            if self.people.all()
-            else column[take_in_blocks(self.people, self.columns["place"])]
+            if self.is_no_classifier.all()
+            else column[take_in_blocks(self.is_no_classifier, self.columns["place"])]
         )
 
 
-def begins(item: Codes, rater: Codes) -> Codes:
+def begins_first_rating(item: Codes, rater: Codes) -> Codes:
     is_other_pair = (item[1:] != item[:-1]) | (rater[1:] != rater[:-1])
     return np.append(np.ones(min(1, len(item)), dtype=bool), is_other_pair)
 
 
-def take_places(column: Codes, places: Codes) -> Codes:
+def take_at(column: Codes, places: Codes) -> Codes:
     """The column itself if all of its places are wanted, so that nothing is copied."""
     return column if len(places) == len(column) else take_in_blocks(column, places)
 
 
-def _true_places(mask: Codes) -> Codes:
+def _places_where_true(mask: Codes) -> Codes:
     """It takes half the memory of NumPy's own function."""
     if mask.all():
         return np.arange(len(mask), dtype=np.int32)

@@ -3,7 +3,7 @@
 from agreement_pipeline.intervals.looks import (
     AlwaysValid as AlwaysValid,
     critical_value as critical_value,
-    mixture as mixture,
+    mixture_variance as mixture_variance,
     Looks as Looks,
     tail_with_second_look as tail_with_second_look,
 )
@@ -25,8 +25,8 @@ from agreement_pipeline.intervals.draws import (
     resampling_masses as resampling_masses,
     map_in_order as map_in_order,
     draw_in_blocks as draw_in_blocks,
-    resample as resample,
-    spread_over_rows as spread_over_rows,
+    draw_reweighted as draw_reweighted,
+    spread_unit_weights_over_rows as spread_unit_weights_over_rows,
 )
 from agreement_pipeline.intervals.evidence import (
     affordable_resamples as affordable_resamples,
@@ -34,7 +34,7 @@ from agreement_pipeline.intervals.evidence import (
     UNDEFINED_COEFFICIENT as UNDEFINED_COEFFICIENT,
     Point as Point,
     compute_points as compute_points,
-    apply_split as apply_split,
+    split_basis as split_basis,
     find_undefined_reason as find_undefined_reason,
 )
 from agreement_pipeline.intervals.inference import (
@@ -48,7 +48,7 @@ from agreement_pipeline.intervals.methods import (
     Evidence as Evidence,
     IntervalMethod as IntervalMethod,
     Population as Population,
-    interval_method as interval_method,
+    find_interval_method as find_interval_method,
 )
 from agreement_pipeline.intervals.proportions import (
     mean_interval as mean_interval,

@@ -18,7 +18,7 @@ import numpy as np
 
 from agreement_pipeline.intervals.draws import Interval, quantile_interval
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.students_t import lower_tail, quantile
+from agreement_pipeline.students_t import lower_tail_probability, quantile
 
 MIN_TAIL_DRAWS = 10
 """So many resamples must lie beyond a limit."""
@@ -67,7 +67,7 @@ class ConfidenceDistribution(ABC):
     """
 
     @property
-    def finest(self) -> float:
+    def finest_tail(self) -> float:
         return MIN_TAIL
 
     def missing_limits_reason(self, tail: float) -> str | None:
@@ -82,10 +82,10 @@ class ConfidenceDistribution(ABC):
     def tail_at(self, cutoff: float, upper: bool) -> float:
         """The tail at which the lower limit touches the cut-off, or the upper one."""
 
-    def under(self, cutoff: float) -> float:
+    def confidence_under(self, cutoff: float) -> float:
         return self.tail_at(cutoff, upper=False)
 
-    def over(self, cutoff: float) -> float:
+    def confidence_over(self, cutoff: float) -> float:
         return self.tail_at(cutoff, upper=True)
 
 
@@ -125,7 +125,7 @@ class Student(ConfidenceDistribution):
             errors = (cutoff - self.value) / self.error
         elif cutoff < self.bounds[1]:
             errors = math.log(distance / (self.bounds[1] - cutoff)) * distance / self.error
-        return lower_tail(-errors if upper else errors, self.df)
+        return lower_tail_probability(-errors if upper else errors, self.df)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ class Exact(ConfidenceDistribution):
         low, high = (
             np.where(np.isnan(unlike_values), bound, unlike_values) for bound in self.bounds
         )
-        return Interval(float(low.min()), float(high.max())).including(self.value)
+        return Interval(float(low.min()), float(high.max())).widened_to_include(self.value)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
         if (cutoff <= self.value) == upper:
@@ -165,7 +165,7 @@ class BoundsOnly(ConfidenceDistribution):
     reason: str
 
     @property
-    def finest(self) -> float:
+    def finest_tail(self) -> float:
         return 0.0
 
     def limits(self, tail: float) -> Interval:
@@ -189,8 +189,8 @@ class WiderOf(ConfidenceDistribution):
     second: ConfidenceDistribution
 
     @property
-    def finest(self) -> float:
-        return max(self.first.finest, self.second.finest)
+    def finest_tail(self) -> float:
+        return max(self.first.finest_tail, self.second.finest_tail)
 
     def limits(self, tail: float) -> Interval:
         first_limits, second_limits = self.first.limits(tail), self.second.limits(tail)
@@ -203,7 +203,9 @@ class WiderOf(ConfidenceDistribution):
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
         tail = self.first.tail_at(cutoff, upper)
-        if tail >= 1 or clears_cutoff(self.second.limits(max(tail, self.finest)), cutoff, upper):
+        if tail >= 1 or clears_cutoff(
+            self.second.limits(max(tail, self.finest_tail)), cutoff, upper
+        ):
             return tail
         return max(tail, self.second.tail_at(cutoff, upper))
 
@@ -227,7 +229,7 @@ class Percentiles(ConfidenceDistribution):
     raised_draws: Array | None = field(default=None, kw_only=True)
 
     @property
-    def finest(self) -> float:
+    def finest_tail(self) -> float:
         return MIN_TAIL_DRAWS / len(self.draws)
 
     def limits(self, tail: float) -> Interval:
@@ -238,7 +240,7 @@ class Percentiles(ConfidenceDistribution):
         # The raised draws are read last, and for the upper limit alone.
         low = min(interval.low for interval in intervals[: len(self._draw_sets(upper=False))])
         high = max(interval.high for interval in intervals)
-        return Interval(low, high).including(self.value)
+        return Interval(low, high).widened_to_include(self.value)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
         bound = self.bounds[upper]
@@ -297,9 +299,9 @@ class ExpandedPercentiles(Percentiles):
     n: int
 
     @property
-    def finest(self) -> float:
+    def finest_tail(self) -> float:
         """The tail of ten resamples of many items, or of one resample if the items are few."""
-        return max(super().finest, self._tail_of_one_draw)
+        return max(super().finest_tail, self._tail_of_one_draw)
 
     def limits(self, tail: float) -> Interval:
         return Interval(*self.bounds) if self.missing_limits_reason(tail) else super().limits(tail)
@@ -314,27 +316,29 @@ class ExpandedPercentiles(Percentiles):
 
     def relative_reach(self, tail: float, times: float) -> float:
         """The reach of the limits on `times` as many items, as a share of the reach on these."""
-        return _reach(tail, round(self.n * times)) / _reach(tail, self.n)
+        return _expanded_standard_errors(tail, round(self.n * times)) / _expanded_standard_errors(
+            tail, self.n
+        )
 
     @property
     def _tail_of_one_draw(self) -> float:
         return self._tail(1 / len(self.draws))
 
     def _share(self, tail: float) -> float:
-        return NORMAL.cdf(_reach(tail, self.n))
+        return NORMAL.cdf(_expanded_standard_errors(tail, self.n))
 
     def _tail(self, share: float) -> float:
         if not 0 < share < 1:
             return share
-        return lower_tail(NORMAL.inv_cdf(share) / _stretch(self.n), self.n - 1)
+        return lower_tail_probability(NORMAL.inv_cdf(share) / _expansion_factor(self.n), self.n - 1)
 
 
-def _stretch(n: int) -> float:
+def _expansion_factor(n: int) -> float:
     return math.sqrt((n + 1) / (n - 1))
 
 
-def _reach(tail: float, n: int) -> float:
-    return _stretch(n) * quantile(tail, n - 1)
+def _expanded_standard_errors(tail: float, n: int) -> float:
+    return _expansion_factor(n) * quantile(tail, n - 1)
 
 
 def build_expanded_percentiles(

@@ -32,7 +32,7 @@ class Interval(NamedTuple):
     low: float
     high: float
 
-    def including(self, value: float) -> "Interval":
+    def widened_to_include(self, value: float) -> "Interval":
         return Interval(min(self.low, value), max(self.high, value))
 
 
@@ -55,7 +55,7 @@ https://doi.org/10.1214/aos/1176344552
 """
 
 
-def resample(
+def draw_reweighted(
     statistic: S, n_resamples: int, seed: int | Sequence[int], *, scheme: Scheme = SMOOTHED
 ) -> Iterator[S]:
     """The statistic with resampled weights, in blocks whose weights have shape (b, P).
@@ -79,14 +79,14 @@ def resample(
             unit_weights *= items
             # A product of matrices takes three times as long with numbers under this one.
             unit_weights[unit_weights < np.finfo(float).tiny] = 0.0
-        block_weights = spread_over_rows(statistic, unit_weights)
+        block_weights = spread_unit_weights_over_rows(statistic, unit_weights)
         # A stream of its own, so that a shorter run gives the first resamples of a longer one.
-        normal = rng.spawn(1)[0].standard_normal((size, len(statistic.normal)))
-        block_weights[:, statistic.normal] = spread * normal
+        normal = rng.spawn(1)[0].standard_normal((size, len(statistic.places_of_normal_rows)))
+        block_weights[:, statistic.places_of_normal_rows] = spread * normal
         return block_weights
 
     yield from (
-        possible.reweighted(block_weights)
+        possible.with_weights(block_weights)
         for block_weights in draw_in_blocks(weights, n_resamples, possible.weights.shape[-1], seed)
     )
 
@@ -116,7 +116,7 @@ def map_in_order(
 
     Cores work at once, since NumPy draws without holding the interpreter.
     """
-    with one_core_products():
+    with limit_products_to_one_core():
         if cores == 1:
             yield from map(compute, tasks)
             return
@@ -129,7 +129,7 @@ def map_in_order(
             yield from (future.result() for future in waiting)
 
 
-def one_core_products() -> AbstractContextManager[object]:
+def limit_products_to_one_core() -> AbstractContextManager[object]:
     """On more cores, the last digits of a product depend on how many there are."""
     return cast(AbstractContextManager[object], _libraries().limit(limits=1, user_api="blas"))
 
@@ -141,14 +141,14 @@ def resampling_masses(statistic: Statistic) -> Array:
     return statistic.weights if statistic.clusters is None else statistic.clusters.times
 
 
-def spread_over_rows(statistic: Statistic, unit_weights: Array) -> Array:
+def spread_unit_weights_over_rows(statistic: Statistic, unit_weights: Array) -> Array:
     """Weights of seen and then unseen rows. All rows of a cluster share its draw."""
     clusters = statistic.clusters
     if clusters is None:
         return unit_weights
     n, weights = len(clusters.times), statistic.weights
     places = np.append(clusters.places, np.arange(n, unit_weights.shape[1]))
-    typical = np.full(unit_weights.shape[1] - n, clusters.typical(weights, statistic.readable))
+    typical = np.full(unit_weights.shape[1] - n, clusters.typical_size(weights, statistic.readable))
     weights_of_rows = np.take(unit_weights, places, axis=1)
     weights_of_rows *= np.append(clusters.sizes(weights), typical)
     return weights_of_rows
@@ -157,7 +157,7 @@ def spread_over_rows(statistic: Statistic, unit_weights: Array) -> Array:
 MIN_LEFT_OUT_GROUPS = 200
 
 
-def without_items(
+def leave_out_each_item(
     statistic: Statistic, max_weights: int, seed: int | tuple[int, ...]
 ) -> Iterator[tuple[Array, Array]]:
     """The weights without each item, or without each cluster if items come in clusters; and how

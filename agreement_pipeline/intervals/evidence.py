@@ -18,10 +18,10 @@ import numpy as np
 from agreement_pipeline.intervals.draws import (
     CELLS_PER_BLOCK,
     PRIOR_MASS,
+    draw_reweighted,
+    leave_out_each_item,
+    limit_products_to_one_core,
     map_in_order,
-    one_core_products,
-    resample,
-    without_items,
 )
 from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.methods import Evidence
@@ -33,9 +33,9 @@ from agreement_pipeline.statistics import (
     LabelsByRater,
     SeenRows,
     Statistic,
-    effective_raters,
-    in_one,
-    with_equal_counts_as_one,
+    effective_number_of_raters,
+    merge_rows_of_equal_counts,
+    stack_known_sums,
 )
 
 UNDEFINED_COEFFICIENT = Coefficient(np.array(np.nan), observed=np.array(np.nan))
@@ -66,21 +66,25 @@ def compute_points(records: Sequence[Measure], statistic: Any) -> list[Point]:
     without the raters' names, with equal rows made one. What names raters beside a classifier says
     nothing of other items than the classifier's.
     """
-    crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
-    unnamed = statistic.unnamed() if any(map(_ignores_rater_names, records)) else statistic
+    crossed = (
+        statistic.items_rated_by_all() if any(record.crossed for record in records) else statistic
+    )
+    unnamed = (
+        statistic.without_rater_names() if any(map(_ignores_rater_names, records)) else statistic
+    )
     forgotten = statistic if unnamed is statistic else unnamed.merged()
     with_names = (
-        statistic.beside_classifier() if isinstance(statistic, LabelsByRater) else statistic
+        statistic.rows_of_classifier() if isinstance(statistic, LabelsByRater) else statistic
     )
 
     points = []
-    with one_core_products():
+    with limit_products_to_one_core():
         for record in records:
             forgets = _ignores_rater_names(record)
             described_statistic = (
                 crossed if record.crossed else statistic if forgets else with_names
             )
-            basis = apply_split(record, forgotten if forgets else described_statistic)
+            basis = split_basis(record, forgotten if forgets else described_statistic)
             reason = find_undefined_reason(record, basis)
             coefficient = record.function(basis) if reason is None else UNDEFINED_COEFFICIENT
             points.append(Point(record, described_statistic, basis, coefficient, reason))
@@ -93,15 +97,15 @@ def _ignores_rater_names(record: Measure) -> bool:
     )
 
 
-def apply_split(record: Measure, basis: Any) -> Any:
-    return basis if record.split is None else basis.split_between(record.split(basis))
+def split_basis(record: Measure, basis: Any) -> Any:
+    return basis if record.split is None else basis.with_split_between(record.split(basis))
 
 
 def find_undefined_reason(record: Measure, statistic: Any) -> str | None:
     """A declared condition holds, or agreement is read in one cluster alone, which cannot show how
     clusters differ.
     """
-    n = record.rests_on.clusters(statistic)
+    n = record.rests_on.n_clusters(statistic)
     reason = record.why_undefined(statistic)
     if reason or n is None or n >= FEWEST_CLUSTERS:
         return reason
@@ -123,32 +127,32 @@ def gather_evidence(
         bases = {id(point.basis): point.basis.with_unseen_by_tail() for point in points}
         points = [point._replace(basis=bases[id(point.basis)]) for point in points]
     if method.scheme is not None and not method.scheme.whole_items and not method.leaves_out:
-        with one_core_products():
-            points = [_on_fewer_rows(point) for point in points]
+        with limit_products_to_one_core():
+            points = [_merge_rows_if_allowed(point) for point in points]
     for point in points:
         if point.undefined is None:
-            point.basis.read_once(in_one)  # before cores share it
+            point.basis.read_once(stack_known_sums)  # before cores share it
             n = min(inference.n_resamples, affordable_resamples(point.record, point.basis))
             drawn_as = _resampling_key(point.basis) if len(points) > 1 else None
             groups.setdefault((drawn_as, point.record.expensive, n), []).append(point)
     some_slow = any(n < inference.n_resamples for *_, n in groups)
     cores = (os.cpu_count() or 1) if some_slow and len(groups) > 1 else 1
     tasks = [(group, replace(inference, n_resamples=n)) for (*_, n), group in groups.items()]
-    results = map_in_order(_evidence_of_group, tasks, cores=cores, ahead=cores)
+    results = map_in_order(_gather_group_evidence, tasks, cores=cores, ahead=cores)
     evidence_by_measure = {name: evidence for group in results for name, evidence in group.items()}
     return (
         _add_values_without_raters(evidence_by_measure, points, statistic)
-        if method.at_large
+        if method.is_of_raters_at_large
         else evidence_by_measure
     )
 
 
-def _on_fewer_rows(point: Point) -> Point:
+def _merge_rows_if_allowed(point: Point) -> Point:
     record, basis = point.record, point.basis
     fits = point.undefined is None and isinstance(basis, LabelsByRater)
     if not fits or not record.sums_of_raters(basis):
         return point
-    return point._replace(basis=with_equal_counts_as_one(basis, record))
+    return point._replace(basis=merge_rows_of_equal_counts(basis, record))
 
 
 def _resampling_key(basis: Statistic) -> object:
@@ -159,7 +163,7 @@ def _resampling_key(basis: Statistic) -> object:
     if basis.clusters is not None:
         return id(basis)
     weights = basis.with_unseen(PRIOR_MASS).weights
-    return type(basis), weights.tobytes(), basis.normal.tobytes()
+    return type(basis), weights.tobytes(), basis.places_of_normal_rows.tobytes()
 
 
 def _add_values_without_raters(
@@ -173,14 +177,14 @@ def _add_values_without_raters(
     ]
     for place, point in enumerate(defined):
         evidence = evidence_by_measure[point.record.name]
-        by_rater = point.record.rests_on.of_each_rater(point.statistic)
+        by_rater = point.record.rests_on.n_items_by_rater(point.statistic)
         values = [
             np.broadcast_to(other_points[place].coefficient.value, np.shape(evidence.value))
             for other_points, has_items in zip(without, by_rater > 0, strict=True)
             if has_items
         ]
         evidence_by_measure[point.record.name] = replace(
-            evidence, without_rater=np.array(values), n_raters=effective_raters(by_rater)
+            evidence, without_rater=np.array(values), n_raters=effective_number_of_raters(by_rater)
         )
     return evidence_by_measure
 
@@ -197,7 +201,7 @@ def affordable_resamples(record: Measure, statistic: Statistic) -> int:
     return min(max_resamples, max(N_RESAMPLES_OF_EXPENSIVE, MAX_PRODUCTS // (rows * pairs)))
 
 
-def _evidence_of_group(task: tuple[Sequence[Point], Inference]) -> dict[str, Evidence]:
+def _gather_group_evidence(task: tuple[Sequence[Point], Inference]) -> dict[str, Evidence]:
     group, inference = task
     base, method, possible = group[0].basis, inference.interval_method, build_possible_forms(group)
     no_values = {
@@ -211,17 +215,17 @@ def _evidence_of_group(task: tuple[Sequence[Point], Inference]) -> dict[str, Evi
         np.empty(0),
     )
     if method.scheme is not None:
-        blocks = resample(base, inference.n_resamples, inference.seed, scheme=method.scheme)
+        blocks = draw_reweighted(base, inference.n_resamples, inference.seed, scheme=method.scheme)
         weights = (block.weights for block in blocks)
         drawn_values, seen_values, raised_values = compute_drawn_values(
             possible, weights, upper=not inference.lower_only
         )
     if method.leaves_out:
-        left_out_values, times = _leave_out_items(group, inference.seed)
+        left_out_values, times = _values_without_each_item(group, inference.seed)
     evidence_by_measure = {}
     for point, forms in possible:
         name, rests_on = point.record.name, point.record.rests_on
-        n = rests_on.units(point.statistic)
+        n = rests_on.n_independent_units(point.statistic)
         evidence_by_measure[name] = Evidence(
             value=point.coefficient.value,
             draws=drawn_values[name],
@@ -229,19 +233,21 @@ def _evidence_of_group(task: tuple[Sequence[Point], Inference]) -> dict[str, Evi
             raised_draws=raised_values[name],
             left_out=left_out_values[name],
             times=times,
-            unlike=_unlike_values(point, forms, n),
+            unlike=_values_with_unlike_items(point, forms, n),
             without_rater=no_values[name],
             n=n,
-            n_deciding=rests_on.deciding(point.statistic),
+            n_deciding=rests_on.n_deciding_units(point.statistic),
         )
     return evidence_by_measure
 
 
-def _leave_out_items(group: Sequence[Point], seed: int | tuple[int, ...]) -> tuple[Values, Array]:
+def _values_without_each_item(
+    group: Sequence[Point], seed: int | tuple[int, ...]
+) -> tuple[Values, Array]:
     max_weights = 0 if any(point.record.expensive for point in group) else MAX_DRAWN_WEIGHTS
     values_by_measure: dict[str, list[Array]] = {point.record.name: [] for point in group}
     times = []
-    for weights, stands_for in without_items(group[0].basis, max_weights, seed):
+    for weights, stands_for in leave_out_each_item(group[0].basis, max_weights, seed):
         block = _Block(weights, weights.shape[-1])
         times.append(stands_for)
         for point in group:
@@ -253,7 +259,9 @@ def _concatenate_blocks(values: dict[str, list[Array]]) -> Values:
     return {name: np.concatenate(blocks) for name, blocks in values.items()}
 
 
-def _unlike_values(point: Point, forms: list[Statistic], n: float) -> Callable[[float], Array]:
+def _values_with_unlike_items(
+    point: Point, forms: list[Statistic], n: float
+) -> Callable[[float], Array]:
     """The share of unlike items is the largest of which `n` items show none with that probability.
 
     It is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
@@ -264,9 +272,9 @@ def _unlike_values(point: Point, forms: list[Statistic], n: float) -> Callable[[
         share = 1 - tail ** (1 / max(n, 1))
         if record.needs == "strata":
             # Of all items, and not of the stratum that the measure speaks of alone.
-            part = record.rests_on.items(basis) / float(seen_weights.sum())
+            part = record.rests_on.n_items(basis) / float(seen_weights.sum())
             share = share * part / (1 - share + share * part)
-        with one_core_products():
+        with limit_products_to_one_core():
             unlike_values = compute_with_each_unseen(
                 [(point, forms)], (1 - share) * seen_weights, share * seen_weights.sum()
             )
@@ -306,28 +314,30 @@ class _Block:
 
     def value_without_unseen(self, point: Point) -> Array:
         basis = point.basis
-        weighted = basis.reweighted(self.seen)
+        weighted = basis.with_weights(self.seen)
         return np.asarray(
             point.record.function(
-                weighted.with_known_weights(KnownWeights(self._rows(basis)))
+                weighted.with_known_weights(KnownWeights(self._seen_rows_of(basis)))
             ).value
         )
 
     def with_unseen(self, basis: Statistic, form: S, shares: Array) -> S:
         """Each unseen row keeps a share of the weight drawn for it."""
         np.multiply(self.unseen, shares, out=self.weights[..., self.n_seen :])
-        return form.reweighted(self.weights).with_known_weights(KnownWeights(self._rows(basis)))
+        return form.with_weights(self.weights).with_known_weights(
+            KnownWeights(self._seen_rows_of(basis))
+        )
 
-    def with_one(self, basis: Statistic, form: S, place: int) -> S:
+    def with_one_unseen_item(self, basis: Statistic, form: S, place: int) -> S:
         self.weights[..., self.n_seen :] = 0.0
         self.weights[..., self.n_seen + place] = self.mass
-        raising_row = KnownWeights(self._rows(basis), np.array([place]))
-        return form.reweighted(self.weights).with_known_weights(raising_row)
+        raising_row = KnownWeights(self._seen_rows_of(basis), np.array([place]))
+        return form.with_weights(self.weights).with_known_weights(raising_row)
 
-    def _rows(self, basis: Statistic) -> SeenRows:
+    def _seen_rows_of(self, basis: Statistic) -> SeenRows:
         """Bases of other rows may have the same weights."""
         if id(basis) not in self._rows_of:
-            self._rows_of[id(basis)] = SeenRows(self.seen, basis.read_once(in_one))
+            self._rows_of[id(basis)] = SeenRows(self.seen, basis.read_once(stack_known_sums))
         return self._rows_of[id(basis)]
 
 
@@ -342,7 +352,7 @@ def compute_drawn_values(
     """
     drawn_blocks: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
     seen_blocks: dict[str, list[Array]] = {name: [] for name in drawn_blocks}
-    places = _find_raising_rows(possible) if upper else {}
+    places = _find_most_raising_rows(possible) if upper else {}
     raised_blocks: dict[str, list[Array]] = {name: [] for name in places}
     shares = [
         [
@@ -363,7 +373,7 @@ def compute_drawn_values(
             seen_blocks[name].append(block.value_without_unseen(point))
             if name in places:
                 with_raising_row = (
-                    block.with_one(basis, form, place)
+                    block.with_one_unseen_item(basis, form, place)
                     for form, place in zip(forms, places[name], strict=True)
                 )
                 raised_blocks[name].append(_compute_value(point.record, with_raising_row))
@@ -380,7 +390,7 @@ def compute_drawn_values(
     )
 
 
-def _find_raising_rows(possible: Sequence[PossibleForms]) -> dict[str, list[int]]:
+def _find_most_raising_rows(possible: Sequence[PossibleForms]) -> dict[str, list[int]]:
     """For each form of a measure, the place of the unseen row that raises the measure most.
 
     Where no two items need be alike, large rounds are left out: one item more moves no limit there.
@@ -423,7 +433,9 @@ def compute_with_each_unseen(
         weights[positions, places] = mass
         for point, forms in possible:
             unseen_rows = KnownWeights(rows_by_basis[id(point.basis)], places - n)
-            weighted = (form.reweighted(weights).with_known_weights(unseen_rows) for form in forms)
+            weighted = (
+                form.with_weights(weights).with_known_weights(unseen_rows) for form in forms
+            )
             values[point.record.name].append(_compute_value(point.record, weighted))
         weights[positions, places] = 0.0
     return _concatenate_blocks(values)

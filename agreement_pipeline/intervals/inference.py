@@ -19,13 +19,13 @@ from agreement_pipeline.intervals.looks import (
     build_at_look,
     critical_value,
     min_always_valid_draws,
-    mixture,
+    mixture_variance,
 )
 from agreement_pipeline.intervals.methods import (
     DEFAULT_METHOD,
     Evidence,
     IntervalMethod,
-    interval_method,
+    find_interval_method,
 )
 
 NEGLIGIBLE_SPENDING_SHARE = 0.01
@@ -99,7 +99,7 @@ class Inference:
                 f"looks: found looks at {list(self.looks.at)} and always_valid_at {tightest_n}; "
                 "expected one of them. Leave one out."
             )
-        if self.interval_method.at_large and several:
+        if self.interval_method.is_of_raters_at_large and several:
             raise PolicyError(
                 f"{several}: found method {self.method}; expected one for these raters, "
                 "since a round gains items and not raters. Choose another method."
@@ -107,7 +107,7 @@ class Inference:
 
     @property
     def interval_method(self) -> IntervalMethod:
-        return interval_method(self.method)
+        return find_interval_method(self.method)
 
     @property
     def tail(self) -> float:
@@ -140,7 +140,7 @@ class Inference:
             return max(single_look_draws, *map(min_draws, spending))
         if self.always_valid_at is None:
             return single_look_draws
-        tightest = critical_value(mixture(1, alpha), alpha / n_together)
+        tightest = critical_value(mixture_variance(1, alpha), alpha / n_together)
         return max(min_always_valid_draws(self.confidence_level), min_draws(NORMAL.cdf(-tightest)))
 
     def require_enough_resamples(self, n_together: int = 1) -> None:
@@ -196,5 +196,5 @@ def build_for_looks(
         return build_at_look(single_look, inference.looks, judged_on, bounds)
     if inference.always_valid_at is None:
         return single_look
-    information = n * mixture(inference.always_valid_at, 1 - inference.confidence_level)
+    information = n * mixture_variance(inference.always_valid_at, 1 - inference.confidence_level)
     return WiderOf(AlwaysValid(many_items, bounds, information), single_look)

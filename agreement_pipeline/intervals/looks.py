@@ -47,7 +47,15 @@ from agreement_pipeline.intervals.distributions import (
     min_draws,
 )
 from agreement_pipeline.intervals.draws import Interval
-from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes, shown, whole
+from agreement_pipeline.mistakes import (
+    CLOSED,
+    Requirement,
+    Value,
+    is_whole_number_between,
+    one_of_value,
+    refuse_mistakes,
+    value_in_message,
+)
 from agreement_pipeline.ratings import Array
 
 Spending = Literal["obrien_fleming", "pocock"]
@@ -69,7 +77,7 @@ SIZES = Value(
     lambda sizes: (
         isinstance(sizes, (list, tuple))
         and 2 <= len(sizes) <= MAX_LOOKS
-        and all(whole(2, MAX_ITEMS)(size) for size in sizes)
+        and all(is_whole_number_between(2, MAX_ITEMS)(size) for size in sizes)
         and all(size < next_size for size, next_size in pairwise(sizes))
     ),
     "A round of one look needs no plan.",
@@ -98,34 +106,34 @@ class Looks:
     __pydantic_config__ = CLOSED
 
     at: Annotated[tuple[int, ...], SIZES]
-    spending: Annotated[Spending, one_of(get_args(Spending))] = "obrien_fleming"
+    spending: Annotated[Spending, one_of_value(get_args(Spending))] = "obrien_fleming"
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, PolicyError, self._needs())
         object.__setattr__(self, "at", tuple(self.at))
 
-    def _needs(self) -> Iterator[Need]:
+    def _needs(self) -> Iterator[Requirement]:
         close_pairs = [pair for pair in pairwise(self.at) if pair[1] * 100 < pair[0] * 101]
-        yield Need(
+        yield Requirement(
             "at",
             not close_pairs,
             "each size larger than the last by a hundredth or more",
             "Leave a look out.",
-            found=f"looks at {shown(close_pairs[0]) if close_pairs else ''}",
+            found=f"looks at {value_in_message(close_pairs[0]) if close_pairs else ''}",
         )
 
     def __str__(self) -> str:
         *earlier, last_size = self.at
         return f"{', '.join(map(str, earlier))} and {last_size} ({self.spending})"
 
-    def following(self, n: int) -> int | None:
+    def next_look_after(self, n: int) -> int | None:
         return next((size for size in self.at if size > n), None)
 
     def tails(self, tail: float) -> tuple[float, ...]:
         """The tail of a single look at which each look's limits lie."""
         times = [size / self.at[-1] for size in self.at]
         spent = [SPENDING_FUNCTIONS[self.spending](time, tail) for time in times]
-        return tuple(_normal_cdf(-z) for z in boundary(spent, times))
+        return tuple(_normal_cdf(-z) for z in limits_in_standard_errors(spent, times))
 
 
 def build_at_look(
@@ -133,7 +141,7 @@ def build_at_look(
 ) -> ConfidenceDistribution:
     if n in looks.at:
         return AtLook(single_look, bounds, looks, looks.at.index(n))
-    following = looks.following(n)
+    following = looks.next_look_after(n)
     next_step = f"the next look is at {following}" if following else "the plan has ended"
     return BoundsOnly(bounds, f"no look is planned at {n}, and {next_step}")
 
@@ -156,8 +164,8 @@ class WidenedForLooks(ConfidenceDistribution):
         """The inverse of `single_look_tail`, at most one half."""
 
     @property
-    def finest(self) -> float:
-        return self._bounded_overall_tail(self.single_look.finest)
+    def finest_tail(self) -> float:
+        return self._bounded_overall_tail(self.single_look.finest_tail)
 
     def limits(self, tail: float) -> Interval:
         if self.missing_limits_reason(tail):
@@ -168,7 +176,7 @@ class WidenedForLooks(ConfidenceDistribution):
         single_tail = self.single_look_tail(tail)
         return (
             TOO_FEW_ITEMS
-            if single_tail < self.single_look.finest
+            if single_tail < self.single_look.finest_tail
             else self.single_look.missing_limits_reason(single_tail)
         )
 
@@ -176,7 +184,7 @@ class WidenedForLooks(ConfidenceDistribution):
         if is_beyond_bounds(cutoff, self.bounds, upper):
             return 0.0
         return self._bounded_overall_tail(
-            max(self.single_look.tail_at(cutoff, upper), self.single_look.finest)
+            max(self.single_look.tail_at(cutoff, upper), self.single_look.finest_tail)
         )
 
     def _bounded_overall_tail(self, tail: float) -> float:
@@ -228,12 +236,12 @@ def _find_overall_tail(looks: Looks, number: int, tail: float) -> float:
     return _normal_cdf(current_z)
 
 
-def boundary(spent: Sequence[float], times: Sequence[float]) -> tuple[float, ...]:
+def limits_in_standard_errors(spent: Sequence[float], times: Sequence[float]) -> tuple[float, ...]:
     """The distance of each look's limit from the value, in standard errors.
 
     `spent` is the probability to have crossed a limit by each look, `times` the share of items.
 
-    >>> [round(z, 3) for z in boundary((0.0125, 0.025), (0.5, 1.0))]
+    >>> [round(z, 3) for z in limits_in_standard_errors((0.0125, 0.025), (0.5, 1.0))]
     [2.241, 2.125]
     """
     limits: list[float] = []
@@ -241,7 +249,9 @@ def boundary(spent: Sequence[float], times: Sequence[float]) -> tuple[float, ...
     previous_time, previous_spent = 0.0, 0.0
     for time, crossed in zip(times, spent, strict=True):
         step = math.sqrt(time - previous_time)
-        limit = density.crossing(max(crossed - previous_spent, MIN_SPENT_PROBABILITY), step)
+        limit = density.limit_crossed_with(
+            max(crossed - previous_spent, MIN_SPENT_PROBABILITY), step
+        )
         density = density.after_step(
             step, min(limit, MAX_STANDARD_ERRORS * math.sqrt(time)), math.sqrt(time)
         )
@@ -267,7 +277,7 @@ class _Density:
     points: Array
     mass: Array
 
-    def crossing(self, probability: float, step: float) -> float:
+    def limit_crossed_with(self, probability: float, step: float) -> float:
         lowest, highest = float(self.points.min()), float(self.points.max())
 
         def too_low(limit: float) -> bool:
@@ -306,12 +316,12 @@ def _normal_cdf(z: float) -> float:
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
-def mixture(tightest_n: int, alpha: float) -> float:
+def mixture_variance(tightest_n: int, alpha: float) -> float:
     r"""The :math:`\rho^2` with which :math:`z_n` is smallest at `at` items.
 
     It solves :math:`n\rho^2 = \ln(1 + n\rho^2) - 2\ln\alpha`.
 
-    >>> round(500 * mixture(500, 0.05), 3)
+    >>> round(500 * mixture_variance(500, 0.05), 3)
     8.212
     """
     information = 1.0
@@ -325,7 +335,7 @@ def critical_value(information: float, alpha: float) -> float:
 
     `information` is :math:`n\rho^2`.
 
-    >>> tightest = mixture(500, 0.05)
+    >>> tightest = mixture_variance(500, 0.05)
     >>> [round(critical_value(n * tightest, 0.05), 3) for n in (500, 100)]
     [3.035, 3.347]
     """
@@ -342,7 +352,9 @@ def min_always_valid_draws(confidence_level: float) -> int:
     17398
     """
     alpha = 1 - confidence_level
-    furthest = max(critical_value(share * mixture(1, alpha), alpha) for share in ALWAYS_VALID_RANGE)
+    furthest = max(
+        critical_value(share * mixture_variance(1, alpha), alpha) for share in ALWAYS_VALID_RANGE
+    )
     return min_draws(NORMAL.cdf(-furthest))
 
 

@@ -69,7 +69,7 @@ class Evidence:
     n_deciding: float
     n_raters: float = 0.0
 
-    def at(self, part: Callable[[Array], Array]) -> "Evidence":
+    def apply_to_values(self, part: Callable[[Array], Array]) -> "Evidence":
         arrays: dict[str, Any] = {
             name: part(getattr(self, name))
             for name in (
@@ -108,11 +108,11 @@ class IntervalMethod:
     decides: bool = False
 
     @property
-    def at_large(self) -> bool:
+    def is_of_raters_at_large(self) -> bool:
         return self.population == "raters at large"
 
 
-def variance(values: Array, times: Array) -> float:
+def jackknife_variance(values: Array, times: Array) -> float:
     r"""Tukey's jackknife variance from values with one item left out, shape (G,).
 
     .. math:: v = \frac{n - 1}{n} \sum_i (\hat\theta_{(i)} - \hat\theta_{(\cdot)})^2
@@ -120,7 +120,7 @@ def variance(values: Array, times: Array) -> float:
     Each value stands for `times` items. The variance is nan if a value is nan, or if fewer than two
     items are left out (Efron and Stein 1981, https://doi.org/10.1214/aos/1176345462).
 
-    >>> round(variance(np.array([2.5, 2.0, 1.5]), np.ones(3)), 6)
+    >>> round(jackknife_variance(np.array([2.5, 2.0, 1.5]), np.ones(3)), 6)
     0.333333
     """
     n = float(times.sum())
@@ -129,7 +129,7 @@ def variance(values: Array, times: Array) -> float:
     return float((n - 1) / n * (times @ (values - times @ values / n) ** 2))
 
 
-def acceleration(values: Array, times: Array) -> float:
+def bca_acceleration(values: Array, times: Array) -> float:
     """Efron's acceleration of BCa, from values with one item left out; 0 if all are equal.
 
     Efron (1987), https://doi.org/10.1080/01621459.1987.10478410
@@ -139,7 +139,7 @@ def acceleration(values: Array, times: Array) -> float:
     return float(times @ deviations**3) / (6 * spread**1.5) if spread > 0 else 0.0
 
 
-def _percentile(
+def _percentile_distribution(
     evidence: Evidence, bounds: Bounds, *, unseen: bool = False
 ) -> ConfidenceDistribution:
     seen_draws, raised_draws = (
@@ -154,7 +154,7 @@ def _percentile(
     )
 
 
-def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
+def _expanded_percentile_distribution(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     value, seen_draws, raised_draws = (
         float(evidence.value),
         evidence.seen_draws,
@@ -166,26 +166,30 @@ def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistri
     )
 
 
-def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
+def _bca_distribution(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     """The bias comes from the share of resamples under the value. The skewness comes from the
     values with one item left out.
     """
     draws, value, left_out = evidence.draws, float(evidence.value), evidence.left_out
-    if variance(left_out, evidence.times) <= NO_VARIATION:
+    if jackknife_variance(left_out, evidence.times) <= NO_VARIATION:
         return Exact(value, evidence.unlike, bounds)
     share_under = float(np.mean(draws < value) + np.mean(draws == value) / 2)
     if np.isnan(left_out).any() or not 0 < share_under < 1:
         return BoundsOnly(bounds, TOO_FEW_VALUES)
-    skewness = acceleration(left_out, evidence.times)
+    skewness = bca_acceleration(left_out, evidence.times)
     return CorrectedPercentiles(draws, value, bounds, NORMAL.inv_cdf(share_under), skewness)
 
 
-def _jackknife(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
-    squared_error = variance(evidence.left_out, evidence.times)
-    return _student(evidence, squared_error, _n_independent(evidence), bounds, log)
+def _jackknife_distribution(
+    evidence: Evidence, bounds: Bounds, *, log: bool = False
+) -> ConfidenceDistribution:
+    squared_error = jackknife_variance(evidence.left_out, evidence.times)
+    return _student_distribution(evidence, squared_error, _n_independent(evidence), bounds, log)
 
 
-def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
+def _two_way_distribution(
+    evidence: Evidence, bounds: Bounds, *, log: bool = False
+) -> ConfidenceDistribution:
     """It has one degree of freedom fewer than there are raters, or items if they are fewer.
 
     The limits are never narrower than the exact ones, because a few clusters that are alike by
@@ -194,10 +198,12 @@ def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Confid
     raters = round(evidence.n_raters)
     if raters < MIN_RATERS:
         return BoundsOnly(bounds, "too few raters")
-    squared_error = variance(evidence.left_out, evidence.times) + variance(
+    squared_error = jackknife_variance(evidence.left_out, evidence.times) + jackknife_variance(
         evidence.without_rater, np.ones(len(evidence.without_rater))
     )
-    student = _student(evidence, squared_error, min(raters, _n_independent(evidence)), bounds, log)
+    student = _student_distribution(
+        evidence, squared_error, min(raters, _n_independent(evidence)), bounds, log
+    )
     if isinstance(student, Exact):
         return student
     return WiderOf(student, Exact(float(evidence.value), evidence.unlike, bounds))
@@ -207,7 +213,7 @@ def _n_independent(evidence: Evidence) -> int:
     return round(min(evidence.n, float(evidence.times.sum())))
 
 
-def _student(
+def _student_distribution(
     evidence: Evidence, squared_error: float, n: int, bounds: Bounds, log: bool
 ) -> ConfidenceDistribution:
     """The limits are exact if nothing varies, and the bounds if the standard error is unknown."""
@@ -227,44 +233,52 @@ METHODS: dict[str, IntervalMethod] = {
         IntervalMethod(
             DEFAULT_METHOD,
             f"Dirichlet draws over item patterns, prior mass {PRIOR_MASS:g}",
-            _expanded_percentile,
-            distribution_of_many=partial(_percentile, unseen=True),
+            _expanded_percentile_distribution,
+            distribution_of_many=partial(_percentile_distribution, unseen=True),
             scheme=SMOOTHED,
             decides=True,
         ),
         IntervalMethod(
             "tail_adaptive_bootstrap",
             f"Dirichlet draws over item patterns, prior mass {PRIOR_MASS:g} by the tail of errors",
-            _expanded_percentile,
-            distribution_of_many=partial(_percentile, unseen=True),
+            _expanded_percentile_distribution,
+            distribution_of_many=partial(_percentile_distribution, unseen=True),
             scheme=SMOOTHED,
             by_tail=True,
             decides=True,
         ),
         IntervalMethod(
-            "bayesian_bootstrap", "Dirichlet draws over item patterns", _percentile, scheme=BAYESIAN
+            "bayesian_bootstrap",
+            "Dirichlet draws over item patterns",
+            _percentile_distribution,
+            scheme=BAYESIAN,
         ),
         IntervalMethod(
-            "item_bootstrap", "items drawn with replacement, percentiles", _percentile, scheme=ITEMS
+            "item_bootstrap",
+            "items drawn with replacement, percentiles",
+            _percentile_distribution,
+            scheme=ITEMS,
         ),
         IntervalMethod(
             "bca_bootstrap",
             "items drawn with replacement, BCa",
-            _bca,
+            _bca_distribution,
             scheme=ITEMS,
             leaves_out=True,
         ),
-        IntervalMethod("jackknife_t", "jackknife over items, t", _jackknife, leaves_out=True),
+        IntervalMethod(
+            "jackknife_t", "jackknife over items, t", _jackknife_distribution, leaves_out=True
+        ),
         IntervalMethod(
             "jackknife_log",
             "jackknife over items, t on the logarithm of the distance from perfect agreement",
-            partial(_jackknife, log=True),
+            partial(_jackknife_distribution, log=True),
             leaves_out=True,
         ),
         IntervalMethod(
             "two_way_jackknife",
             "jackknife over raters and items, t by raters",
-            _two_way,
+            _two_way_distribution,
             population="raters at large",
             leaves_out=True,
         ),
@@ -272,7 +286,7 @@ METHODS: dict[str, IntervalMethod] = {
             "two_way_jackknife_log",
             "jackknife over raters and items, "
             "t by raters on the logarithm of the distance from perfect agreement",
-            partial(_two_way, log=True),
+            partial(_two_way_distribution, log=True),
             population="raters at large",
             leaves_out=True,
             decides=True,
@@ -281,7 +295,7 @@ METHODS: dict[str, IntervalMethod] = {
 }
 
 
-def interval_method(name: str) -> IntervalMethod:
+def find_interval_method(name: str) -> IntervalMethod:
     if not isinstance(name, str) or name not in METHODS:
         raise PolicyError(
             f"interval method: found {name!r}; expected one of {', '.join(METHODS)}. "

@@ -18,11 +18,11 @@ from agreement_pipeline.measures.registry import (
     MEASURES as MEASURES,
     SHORT as SHORT,
     SUBJECTS as SUBJECTS,
-    Condition as Condition,
+    UndefinedCondition as UndefinedCondition,
     Measure as Measure,
     Needs as Needs,
     Question as Question,
-    measure_named as measure_named,
+    find_measure as find_measure,
     register as register,
 )
 

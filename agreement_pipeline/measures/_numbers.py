@@ -27,7 +27,7 @@ class Disagreement(NamedTuple):
     unit: Array | float = 1.0
 
 
-def unit_free(values: Array) -> tuple[Array, float]:
+def free_of_unit(values: Array) -> tuple[Array, float]:
     """Centred values over their largest range, so that their unit decides nothing; and
     that range.
     """
@@ -36,21 +36,21 @@ def unit_free(values: Array) -> tuple[Array, float]:
     return (values - present.mean(0)) / unit if unit > 0 else values * 0, unit
 
 
-def crossed_rows(values: NumbersByRater) -> NumbersByRater:
+def items_rated_by_all_with_weight(values: NumbersByRater) -> NumbersByRater:
     """The items that every rater rated and that have a weight."""
-    crossed = values.crossed()
-    return crossed.select_rows(crossed.seen)
+    crossed = values.items_rated_by_all()
+    return crossed.select_rows(crossed.has_weight)
 
 
-def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
+def items_rated_by_all_free_of_unit(values: NumbersByRater) -> tuple[Array, Array, float]:
     """The items that every rater rated: values (N, R, D), weights (..., N), and the unit."""
-    crossed = crossed_rows(values)
-    z, unit = unit_free(crossed.values)
+    crossed = items_rated_by_all_with_weight(values)
+    z, unit = free_of_unit(crossed.values)
     return z, crossed.weights, unit
 
 
 def squared_disagreement(values: NumbersByRater) -> Disagreement:
-    item_sums, w = values.read_once(_squares), values.weights
+    item_sums, w = values.read_once(_sum_squares), values.weights
     sums, squares = w @ item_sums.sums, w @ item_sums.squares
     return Disagreement(
         w @ item_sums.within,
@@ -70,8 +70,8 @@ class _Squares(NamedTuple):
     unit: float
 
 
-def _squares(values: NumbersByRater) -> _Squares:
-    z, unit = unit_free(values.values)
+def _sum_squares(values: NumbersByRater) -> _Squares:
+    z, unit = free_of_unit(values.values)
     squares_within_items = squares_within(z, values.sizes)
     return _Squares(np.nansum(z, axis=1), np.nansum(z**2, axis=(1, 2)), squares_within_items, unit)
 
@@ -125,7 +125,7 @@ def proportional_disagreement(values: NumbersByRater) -> Disagreement:
     of two short stretches of the logarithm are summed at once by a Chebyshev series, which is exact
     to rounding. Zero has no logarithm. Its disagreement with any other number is 1.
     """
-    return values.read_once(_RatioDisagreement.from_numbers).disagreement(values.weights)
+    return values.read_once(_RatioDisagreement.from_numbers).compute_disagreement(values.weights)
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,9 @@ class _RatioDisagreement:
             unit,
         )
 
-    def disagreement(self, weights: Array) -> Disagreement:
+    def compute_disagreement(self, weights: Array) -> Disagreement:
         leading = weights.shape[:-1]
-        over_nonzero_pairs = self.series.over_pairs(
+        over_nonzero_pairs = self.series.sum_over_pairs(
             weights.reshape(math.prod(leading), len(self.within)), self.item
         ).reshape(leading)
         zero_and_not = 2 * (weights @ self.zeros) * (weights @ self.nonzeros)
@@ -215,7 +215,7 @@ class _PairSeries:
             kernel,
         )
 
-    def over_pairs(self, weights: Array, item: Codes) -> Array:
+    def sum_over_pairs(self, weights: Array, item: Codes) -> Array:
         count, by_item = len(self.kernel), np.ascontiguousarray(weights.T)
         sums = np.zeros((CHEBYSHEV_DEGREE + 1, count, len(weights)))
         for stretch, (stretch_start, stretch_end) in enumerate(pairwise(self.starts.tolist())):

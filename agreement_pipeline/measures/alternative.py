@@ -17,8 +17,8 @@ from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
 from agreement_pipeline.measures.registry import always, register
 from agreement_pipeline.ratings import LEVELS, Array, Flags
-from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, SomeRows, every_row
-from agreement_pipeline.students_t import lower_tail
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, SomeRows, rows_from_array
+from agreement_pipeline.students_t import lower_tail_probability
 from agreement_pipeline.text import counted
 
 Panel = LabelsByRater | NumbersByRater
@@ -110,21 +110,21 @@ def advantage_probability(panel: Panel) -> Coefficient:
     >>> round(float(advantage_probability(panel).value), 4)
     1.0
     """
-    won, lost = panel.sums(_items_won), panel.sums(_items_lost)
+    won, lost = panel.sums(_won_items_as_rows), panel.sums(_lost_items_as_rows)
     rho_j = ratio(won, won + lost)
     is_defined = ~np.isnan(rho_j)
     rho = ratio(np.where(is_defined, rho_j, 0.0).sum(-1), is_defined.sum(-1))
     return Coefficient(rho, observed=rho)
 
 
-def _items_won(panel: Panel) -> SomeRows:
+def _won_items_as_rows(panel: Panel) -> SomeRows:
     duels = panel.read_once(find_duels)
-    return every_row((duels.is_comparable & duels.classifier).astype(float))
+    return rows_from_array((duels.is_comparable & duels.classifier).astype(float))
 
 
-def _items_lost(panel: Panel) -> SomeRows:
+def _lost_items_as_rows(panel: Panel) -> SomeRows:
     duels = panel.read_once(find_duels)
-    return every_row((duels.is_comparable & ~duels.classifier).astype(float))
+    return rows_from_array((duels.is_comparable & ~duels.classifier).astype(float))
 
 
 class RaterComparison(NamedTuple):
@@ -208,7 +208,7 @@ def alternative_annotator_test(
     >>> alternative_annotator_test(panel.with_classifier([0, 0, 1, 1], "model")).winning_rate
     1.0
     """
-    _check_settings(epsilon, false_discovery_rate, min_items)
+    _raise_if_settings_invalid(epsilon, false_discovery_rate, min_items)
     duels = panel.read_once(find_duels)
     raw_comparisons = [
         _compare_with_rater(panel, duels, j, epsilon, min_items)
@@ -217,7 +217,7 @@ def alternative_annotator_test(
     tested = [
         comparison.p_value for comparison in raw_comparisons if comparison.p_value is not None
     ]
-    cutoff = rejected_up_to(tested, false_discovery_rate)
+    cutoff = largest_rejected_p_value(tested, false_discovery_rate)
     comparisons = tuple(
         comparison._replace(
             rejected=comparison.p_value is not None and comparison.p_value <= cutoff
@@ -285,11 +285,11 @@ def _compare_with_rater(
         return RaterComparison(
             rater, n_items, n_clusters, share, rater_share, None, undefined=reason
         )
-    p_value = p_value_of(rater_wins - wins, weights, epsilon)
+    p_value = one_sided_p_value(rater_wins - wins, weights, epsilon)
     return RaterComparison(rater, n_items, n_clusters, share, rater_share, p_value)
 
 
-def _check_settings(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
+def _raise_if_settings_invalid(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
     of_rate = "a number between 0 and 1", "Use 0.05, as is usual."
     for name, value, is_valid, expected, advice in (
         ("epsilon", epsilon, 0 <= epsilon <= 1, "0 to 1", "Use 0.2 for experts, as is usual."),
@@ -302,7 +302,7 @@ def _check_settings(epsilon: float, false_discovery_rate: float, min_items: int)
             )
 
 
-def p_value_of(lead: Array, weights: Array, epsilon: float) -> float:
+def one_sided_p_value(lead: Array, weights: Array, epsilon: float) -> float:
     """That of the t test, unless the lead never varies. A lead of at most 1 whose mean is `epsilon`
     takes a value c < 1 with probability `(1 - epsilon) / (1 - c)` at most.
     """
@@ -311,10 +311,10 @@ def p_value_of(lead: Array, weights: Array, epsilon: float) -> float:
     variance = float(weights @ (lead - mean) ** 2 / (n - 1))
     if variance == 0:
         return min(1.0, (1 - epsilon) / (1 - mean)) ** float(n) if mean < 1 else 1.0
-    return lower_tail((mean - epsilon) / math.sqrt(variance / n), round(float(n)) - 1)
+    return lower_tail_probability((mean - epsilon) / math.sqrt(variance / n), round(float(n)) - 1)
 
 
-def rejected_up_to(p_values: Sequence[float], rate: float) -> float:
+def largest_rejected_p_value(p_values: Sequence[float], rate: float) -> float:
     """The largest p-value that Benjamini and Yekutieli's procedure rejects; -1 if there is none."""
     ranks = range(1, len(p_values) + 1)
     harmonic = sum(1 / rank for rank in ranks)

@@ -9,9 +9,9 @@ import numpy as np
 
 from agreement_pipeline.measures.coefficient import (
     Coefficient,
-    chance_corrected,
-    ends_of_scale,
+    coefficient_from_agreement,
     has_known_ends,
+    most_distant_categories,
     observed_disagreement,
 )
 from agreement_pipeline.measures.conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
@@ -28,7 +28,7 @@ from agreement_pipeline.statistics import CategoryCounts
     plain_bounds=(-1.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
     family="brennan_prediger",
-    split=ends_of_scale,
+    split=most_distant_categories,
     aliases={"brennan_prediger": "bennett_s"},
     exchangeable=True,
     convention="observed agreement over items with two ratings or more (Gwet)",
@@ -52,7 +52,7 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     >>> round(float(bennett_s(counts).value), 4)
     0.7333
     """
-    w = weighting.matrix(counts.scale)
+    w = weighting.weight_matrix(counts.scale)
     p_o = 1 - observed_disagreement(counts, weighting.distances(counts.scale))
     p_e = np.full_like(p_o, w.mean())
-    return chance_corrected(p_o, p_e).where(has_known_ends(counts))
+    return coefficient_from_agreement(p_o, p_e).nan_unless(has_known_ends(counts))

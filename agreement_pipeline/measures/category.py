@@ -9,7 +9,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, ratio
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
+    coefficient_from_agreement,
+    ratio,
+)
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import Array
@@ -24,11 +28,15 @@ ItemTerm = Callable[[Array, Array], Array]
 def _sum_by_category(counts: CategoryCounts, item_term: ItemTerm) -> Array:
     """Sums over the items (..., K), or of the only category asked for."""
     return np.concatenate(
-        [counts.sums(_item_term_reader(item_term, category)) for category in counts.asked], axis=-1
+        [
+            counts.sums(_item_term_reader(item_term, category))
+            for category in counts.places_to_compute
+        ],
+        axis=-1,
     )
 
 
-def _place_on_scale(counts: CategoryCounts, coefficient: Coefficient) -> Coefficient:
+def _put_at_place_on_scale(counts: CategoryCounts, coefficient: Coefficient) -> Coefficient:
     if counts.one is None:
         return coefficient
     value = np.full((*coefficient.value.shape[:-1], len(counts.scale.names)), np.nan)
@@ -39,7 +47,7 @@ def _place_on_scale(counts: CategoryCounts, coefficient: Coefficient) -> Coeffic
 @cache
 def _item_term_reader(item_term: ItemTerm, category: int) -> Callable[[CategoryCounts], SomeRows]:
     def read_rows(counts: CategoryCounts) -> SomeRows:
-        c = counts.of_category(category)
+        c = counts.counts_of_category(category)
         rows = np.flatnonzero(c)
         return SomeRows(rows, item_term(c[rows], counts.sizes[rows])[:, None])
 
@@ -99,7 +107,7 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     rate = ratio(
         _sum_by_category(counts, _agreeing_pairs), _sum_by_category(counts, _pairs_with_category)
     )
-    return _place_on_scale(counts, Coefficient(rate, observed=rate))
+    return _put_at_place_on_scale(counts, Coefficient(rate, observed=rate))
 
 
 def _agreeing_ordered_pairs(c: Array, m: Array) -> Array:
@@ -134,7 +142,7 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
     share = ratio(
         _sum_by_category(counts, _agreeing_ordered_pairs), _sum_by_category(counts, _ordered_pairs)
     )
-    return _place_on_scale(counts, Coefficient(share, observed=share))
+    return _put_at_place_on_scale(counts, Coefficient(share, observed=share))
 
 
 def _unlike_pairs(c: Array, m: Array) -> Array:
@@ -171,7 +179,9 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     n = counts.sums(_item_totals)[..., 2:]
     d_o = ratio(2 * _sum_by_category(counts, _unlike_pairs), n)
     d_e = ratio(2 * n_c * (n - n_c), n * (n - 1))
-    return _place_on_scale(counts, Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e))
+    return _put_at_place_on_scale(
+        counts, Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
+    )
 
 
 def _unlike_pair_share(c: Array, m: Array) -> Array:
@@ -213,4 +223,4 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     )
     p_o = 1 - 2 * ratio(_sum_by_category(counts, _unlike_pair_share), pairs)
     p_e = 1 - 2 * pi * (1 - pi)
-    return _place_on_scale(counts, chance_corrected(p_o, p_e).where(varied))
+    return _put_at_place_on_scale(counts, coefficient_from_agreement(p_o, p_e).nan_unless(varied))

@@ -17,7 +17,7 @@ from agreement_pipeline.measures.conditions import (
     TWO_OF_THE_PANEL,
 )
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
-from agreement_pipeline.measures.registry import Condition, RestsOn, register
+from agreement_pipeline.measures.registry import UndefinedCondition, UsedRows, register
 from agreement_pipeline.ratings import LEVELS
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 
@@ -34,14 +34,14 @@ PAIRED_CONVENTION = (
 SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
 
 
-NO_ITEM_RATED_BY_TWO_OTHERS = Condition(
+NO_ITEM_RATED_BY_TWO_OTHERS = UndefinedCondition(
     "no item has two ratings by the other raters", lambda panel: NO_PAIRABLE_ITEM.holds(panel.panel)
 )
-OTHERS_ONE_CATEGORY = Condition(
+OTHERS_ONE_CATEGORY = UndefinedCondition(
     "the other raters gave one single category to all items that two of them rated",
     lambda panel: ONE_PAIRABLE_CATEGORY.holds(panel.panel),
 )
-WITH_ONE_AND_WITH_ALL = RestsOn(
+WITH_ONE_AND_WITH_ALL = UsedRows(
     lambda panel: panel.with_classifier_as_rater().readable,
     "one rating",
     among=lambda panel: panel.with_classifier_as_rater().n_items,
@@ -82,7 +82,7 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     >>> round(float(alpha_with_classifier(panel).value), 4)
     0.5926
     """
-    return _alpha(_restrict_to_labelled(panel).with_classifier_as_rater())
+    return _alpha(_restrict_to_classifier_labelled(panel).with_classifier_as_rater())
 
 
 @_of_classifier(
@@ -104,7 +104,7 @@ def alpha_gain(panel: Panel) -> Coefficient:
     >>> round(float(alpha_gain(panel).value), 4)
     -0.0074
     """
-    paired = _restrict_to_labelled(panel, min_panel_ratings=2)
+    paired = _restrict_to_classifier_labelled(panel, min_panel_ratings=2)
     with_classifier = _alpha(paired.with_classifier_as_rater()).value
     without = _alpha(paired.panel).value
     return Coefficient(with_classifier - without, observed=with_classifier)
@@ -136,11 +136,11 @@ def alpha_influence(panel: Panel) -> Coefficient:
     return Coefficient(with_her - without_her, observed=with_her)
 
 
-def _restrict_to_labelled(panel: Panel, min_panel_ratings: int = 0) -> Panel:
-    return panel.reweighted(
+def _restrict_to_classifier_labelled(panel: Panel, min_panel_ratings: int = 0) -> Panel:
+    return panel.with_weights(
         panel.weights_of(panel.labelled & (panel.rated.sum(1) >= min_panel_ratings))
     )
 
 
 def _alpha(ratings: LabelsByRater | NumbersByRater) -> Coefficient:
-    return krippendorff_alpha(ratings.unnamed())
+    return krippendorff_alpha(ratings.without_rater_names())

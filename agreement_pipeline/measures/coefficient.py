@@ -11,7 +11,7 @@ from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsByRater,
     SomeRows,
-    farthest,
+    farthest_category,
     indicator_rows,
 )
 
@@ -34,10 +34,10 @@ class Coefficient(NamedTuple):
     greatest: Array | None = None
     monte_carlo_error: Array | None = None
 
-    def where(self, defined: ArrayLike) -> "Coefficient":
+    def nan_unless(self, defined: ArrayLike) -> "Coefficient":
         return self._replace(value=np.where(defined, self.value, np.nan))
 
-    def in_spans(self, span: Array) -> "Coefficient":
+    def over_whole_scale(self, span: Array) -> "Coefficient":
         """The coefficient with its agreement parts counted over the whole scale.
 
         They were counted in a unit that is the share `span` of it; shape (...).
@@ -69,7 +69,7 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Array:
     return quotient
 
 
-def chance_corrected(p_o: Array, p_e: Array) -> Coefficient:
+def coefficient_from_agreement(p_o: Array, p_e: Array) -> Coefficient:
     return Coefficient(ratio(p_o - p_e, 1 - p_e), observed=p_o, expected=p_e)
 
 
@@ -84,7 +84,7 @@ def has_known_ends(counts: CategoryCounts) -> bool:
     return counts.scale.declared or not counts.scale.numeric
 
 
-def ends_of_scale(counts: CategoryCounts, weighting: Weighting) -> tuple[int, int]:
+def most_distant_categories(counts: CategoryCounts, weighting: Weighting) -> tuple[int, int]:
     """The two categories that are farthest apart."""
     distances = weighting.distances(counts.scale)
     low, high = divmod(int(distances.argmax()), len(distances))
@@ -93,9 +93,9 @@ def ends_of_scale(counts: CategoryCounts, weighting: Weighting) -> tuple[int, in
 
 def most_used_and_farthest(labels: Any, weighting: Weighting) -> tuple[int, int]:
     """The category given most often, and the one that is farthest from it."""
-    used, scale = labels.meeting, labels.scale
+    used, scale = labels.n_meeting_by_category, labels.scale
     most_used = int(used.argmax())
-    return most_used, farthest(
+    return most_used, farthest_category(
         used, weighting.distances(scale)[most_used], most_used, scale.declared
     )
 
@@ -105,7 +105,7 @@ def has_paired_ends(counts: CategoryCounts) -> Flags:
     if not counts.scale.numeric:
         return np.asarray(True)
     scores, number_ranges = counts.scale.scores, []
-    for weights in (counts.weights, counts.paired):
+    for weights in (counts.weights, counts.weights_of_paired):
         used = weights @ counts.counts > 0
         low, high = np.where(used, scores, np.inf), np.where(used, scores, -np.inf)
         number_ranges.append((low.min(-1), high.max(-1)))
@@ -132,12 +132,12 @@ def expected_disagreement(pi: Array, distances: Array) -> Array:
     return np.asarray(((pi @ distances) * pi).sum(-1))
 
 
-def observed_variation(counts: CategoryCounts) -> Flags:
+def has_observed_variation(counts: CategoryCounts) -> Flags:
     """True where the ratings that meet another use two categories or more; shape (...)."""
-    return np.asarray((counts.paired @ counts.counts > 0).sum(-1) >= 2)
+    return np.asarray((counts.weights_of_paired @ counts.counts > 0).sum(-1) >= 2)
 
 
-def prevalence(counts: CategoryCounts) -> Array:
+def category_prevalence(counts: CategoryCounts) -> Array:
     """The mean share of each category in an item's ratings; shape (..., K)."""
     shares = counts.counts / np.maximum(counts.sizes, 1)[:, None]
     rated = (counts.sizes > 0).astype(float)
@@ -161,7 +161,7 @@ def rater_prevalence(label_counts: Array) -> Array:
     return ratio(label_counts, label_counts.sum(-1, keepdims=True))
 
 
-def only_for_two_raters(patterns: LabelsByRater, values: Array) -> Array:
+def nan_unless_two_raters(patterns: LabelsByRater, values: Array) -> Array:
     """The values; nan unless there are exactly two raters."""
     return np.where(patterns.n_raters == 2, values, np.nan)
 
@@ -174,10 +174,10 @@ def kappa_from_distances(
     It is nan without variation, and where an end of the scale met no other rating.
     """
     p_o = category_distances.agreement(observed_disagreement(counts, category_distances.distances))
-    kappa = chance_corrected(p_o, category_distances.agreement(d_e)).in_spans(
+    kappa = coefficient_from_agreement(p_o, category_distances.agreement(d_e)).over_whole_scale(
         category_distances.unit
     )
-    return kappa.where(observed_variation(counts) & has_paired_ends(counts))
+    return kappa.nan_unless(has_observed_variation(counts) & has_paired_ends(counts))
 
 
 def kappa_of_raters(patterns: LabelsByRater, weighting: Weighting) -> Coefficient:

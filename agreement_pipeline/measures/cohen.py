@@ -23,10 +23,15 @@ from agreement_pipeline.measures.conditions import (
     NOT_TWO_RATERS,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.registry import UndefinedCondition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array, Codes, Flags
-from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row, items_in_common
+from agreement_pipeline.statistics import (
+    LabelsByRater,
+    SomeRows,
+    n_items_in_common,
+    rows_from_array,
+)
 
 CELLS_PER_BLOCK = 2_000_000
 SUMS_PER_PAIR = 3
@@ -67,7 +72,7 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     >>> round(float(cohen_kappa(patterns).value), 4)
     0.4
     """
-    return kappa_of_raters(patterns, weighting).where(patterns.n_raters == 2)
+    return kappa_of_raters(patterns, weighting).nan_unless(patterns.n_raters == 2)
 
 
 def _can_remember_sums(patterns: LabelsByRater) -> bool:
@@ -90,7 +95,7 @@ def _count_shared_and_agreeing(patterns: LabelsByRater) -> tuple[Array, Array]:
     codes, unit_weights = patterns.codes[has_weight], np.ones(int(has_weight.sum()))
     label_flags = (codes == k for k in range(len(patterns.scale.names)))
     n_shared, *agreeing = (
-        items_in_common(x, unit_weights)[pairs] for x in (codes >= 0, *label_flags)
+        n_items_in_common(x, unit_weights)[pairs] for x in (codes >= 0, *label_flags)
     )
     return n_shared, np.array(agreeing)
 
@@ -102,11 +107,11 @@ def _count_shared_and_agreeing(patterns: LabelsByRater) -> tuple[Array, Array]:
     bounds=(-np.inf, 1.0),
     undefined=(
         NO_PAIRABLE_ITEM,
-        Condition(
+        UndefinedCondition(
             "two of the raters have no item in common",
             lambda patterns: not (_count_shared_and_agreeing(patterns)[0] > 0).all(),
         ),
-        Condition(
+        UndefinedCondition(
             "two of the raters gave the same category to all items that they share, "
             "so chance alone would give full agreement",
             _has_pair_of_one_category,
@@ -151,7 +156,10 @@ def _sums_of_remembered_pairs(patterns: LabelsByRater) -> Array:
     sums = np.moveaxis(sums.reshape(*sums.shape[:-1], -1, len(first_raters)), -2, 0)
     n_shared, agreed, differed = sums[:SUMS_PER_PAIR]
     shared = (sums[SUMS_PER_PAIR:] > 0).sum(0)
-    p_o, p_e = ratio(agreed, n_shared), (v[..., first_raters, :] * v[..., second_raters, :]).sum(-1)
+    p_o, p_e = (
+        ratio(agreed, n_shared),
+        (v[..., first_raters, :] * v[..., second_raters, :]).sum(-1),
+    )
     kappa = np.where((differed > 0) | (shared >= 2), ratio(p_o - p_e, 1 - p_e), np.nan)
     return np.stack([part.sum(-1) for part in (kappa, p_o, p_e)])
 
@@ -162,7 +170,9 @@ def _pair_indicators(patterns: LabelsByRater) -> SomeRows:
     a, b = patterns.codes[:, first_raters], patterns.codes[:, second_raters]
     both_rated, agreed = (a >= 0) & (b >= 0), (a >= 0) & (a == b)
     shared = [agreed & (a == k) for k in range(len(patterns.scale.names))]
-    return every_row(np.hstack([both_rated, agreed, both_rated & ~agreed, *shared]).astype(float))
+    return rows_from_array(
+        np.hstack([both_rated, agreed, both_rated & ~agreed, *shared]).astype(float)
+    )
 
 
 def _sums_in_blocks(patterns: LabelsByRater) -> Array:
@@ -187,7 +197,7 @@ def _sums_of_pairs(
     v: Array,
 ) -> Array:
     def weight_of(rows: Flags) -> Array:
-        return patterns.sums_of(every_row(rows.astype(float)))
+        return patterns.weighted_sums_of_rows(rows_from_array(rows.astype(float)))
 
     def occurs(rows: Flags) -> Flags:
         occurs_always = rows[always_weighted].any(0)

@@ -14,36 +14,40 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import Coefficient, only_for_two_raters, ratio
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
+    nan_unless_two_raters,
+    ratio,
+)
 from agreement_pipeline.measures.conditions import (
     CONSTANT_RATER,
     NO_PAIRABLE_ITEM,
     NOT_TWO_CATEGORIES,
     NOT_TWO_RATERS,
 )
-from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.registry import UndefinedCondition, register
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import (
     MANY_CATEGORIES,
     LabelsByRater,
     SomeRows,
+    build_sparse_rows,
     indicator_rows,
-    sparse,
 )
 
 SHARED_ITEMS = "over the items that both rated"
 
 
-def _has_no_shared_category(patterns: LabelsByRater) -> bool:
+def _raters_share_no_category(patterns: LabelsByRater) -> bool:
     shared = patterns.codes[(patterns.codes >= 0).all(1) & (patterns.weights > 0)]
     return len(np.intersect1d(shared[:, 0], shared[:, 1])) == 0
 
 
-def contingency(patterns: LabelsByRater) -> Array:
+def contingency_tables(patterns: LabelsByRater) -> Array:
     """Shape (..., K, K), the first rater in rows."""
     x = patterns.indicators
     joint = x[:, :1].sum(1)[:, :, None] * x[:, 1:].sum(1)[:, None, :]
-    return only_for_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))
+    return nan_unless_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))
 
 
 class _Joint(NamedTuple):
@@ -55,16 +59,16 @@ class _Joint(NamedTuple):
     alike: Array
 
 
-def _joint_counts(patterns: LabelsByRater, *, shares: bool = False) -> _Joint:
+def _count_joint_labels(patterns: LabelsByRater, *, shares: bool = False) -> _Joint:
     """Of many categories, only cells that occur. `shares` are those of all items."""
     k = len(patterns.scale.names)
     if k <= MANY_CATEGORIES or patterns.n_raters != 2:
-        table = contingency(patterns)
+        table = contingency_tables(patterns)
         table = ratio(table, table.sum((-2, -1))[..., None, None]) if shares else table
         alike, cells = np.diagonal(table, axis1=-2, axis2=-1), table.reshape(*table.shape[:-2], -1)
         return _Joint(cells, table.sum(-1), table.sum(-2), alike)
-    rows, first_codes, second_codes = patterns.read_once(_occurring_cells)
-    cells = patterns.sums_of(rows)
+    rows, first_codes, second_codes = patterns.read_once(_read_occurring_cells)
+    cells = patterns.weighted_sums_of_rows(rows)
     cells = ratio(cells, cells.sum(-1, keepdims=True)) if shares else cells
     first_counts, second_counts = (
         indicator_rows(codes[:, None], k).weighted_sums(cells)
@@ -73,11 +77,13 @@ def _joint_counts(patterns: LabelsByRater, *, shares: bool = False) -> _Joint:
     return _Joint(cells, first_counts, second_counts, cells[..., first_codes == second_codes])
 
 
-def _occurring_cells(patterns: LabelsByRater) -> tuple[SomeRows, Codes, Codes]:
+def _read_occurring_cells(patterns: LabelsByRater) -> tuple[SomeRows, Codes, Codes]:
     k, (first_codes, second_codes) = len(patterns.scale.names), patterns.codes.T
     rows = np.flatnonzero((first_codes >= 0) & (second_codes >= 0))
     cells, cell_index = np.unique(first_codes[rows] * k + second_codes[rows], return_inverse=True)
-    cell_rows = sparse(rows, cell_index, np.ones(len(rows)), (len(first_codes), len(cells)))
+    cell_rows = build_sparse_rows(
+        rows, cell_index, np.ones(len(rows)), (len(first_codes), len(cells))
+    )
     return cell_rows, *np.divmod(cells, k)
 
 
@@ -96,7 +102,7 @@ _of_two_raters = partial(
     undefined=(
         NOT_TWO_RATERS,
         NO_PAIRABLE_ITEM,
-        Condition("the raters have no category in common", _has_no_shared_category),
+        UndefinedCondition("the raters have no category in common", _raters_share_no_category),
     ),
     chance_corrected=False,
     source="Bangdiwala, S. I. (1985), 45th session of the International Statistical Institute; "
@@ -116,7 +122,7 @@ def bangdiwala_b(patterns: LabelsByRater) -> Coefficient:
     >>> round(float(bangdiwala_b(patterns).value), 4)
     0.5
     """
-    joint = _joint_counts(patterns)
+    joint = _count_joint_labels(patterns)
     b = ratio((joint.alike**2).sum(-1), (joint.first * joint.second).sum(-1))
     return Coefficient(b, observed=b)
 
@@ -142,7 +148,7 @@ def yule_y(patterns: LabelsByRater) -> Coefficient:
     >>> round(float(yule_y(patterns).value), 4)
     0.4202
     """
-    table = contingency(patterns)
+    table = contingency_tables(patterns)
     of_two = table if table.shape[-1] == 2 else np.full_like(table, np.nan)
     ad = np.sqrt(of_two[..., 0, 0] * of_two[..., 1, 1])
     bc = np.sqrt(of_two[..., 0, 1] * of_two[..., 1, 0])
@@ -178,7 +184,7 @@ def information_agreement(patterns: LabelsByRater) -> Coefficient:
     >>> round(float(information_agreement(patterns).value), 4)
     0.1282
     """
-    mutual, smaller_entropy, _, _ = _information_parts(patterns)
+    mutual, smaller_entropy, _, _ = _entropies_and_information(patterns)
     return Coefficient(ratio(mutual, smaller_entropy), observed=mutual, greatest=smaller_entropy)
 
 
@@ -209,15 +215,15 @@ def information_agreement_c(patterns: LabelsByRater) -> Coefficient:
     >>> round(float(information_agreement_c(alike).value), 4)
     0.6667
     """
-    mutual, smaller_entropy, columns, rows = _information_parts(patterns)
+    mutual, smaller_entropy, columns, rows = _entropies_and_information(patterns)
     k = len(patterns.scale.names)
     at_the_limit = np.where(columns == 1, 1 - rows / k, 1 - columns / k)
     ia_c = np.where((columns == 1) | (rows == 1), at_the_limit, ratio(mutual, smaller_entropy))
     return Coefficient(ia_c, observed=mutual, greatest=smaller_entropy)
 
 
-def _information_parts(patterns: LabelsByRater) -> tuple[Array, Array, Array, Array]:
-    cells, p_y, p_x, _ = _joint_counts(patterns, shares=True)
+def _entropies_and_information(patterns: LabelsByRater) -> tuple[Array, Array, Array, Array]:
+    cells, p_y, p_x, _ = _count_joint_labels(patterns, shares=True)
     h_x, h_y, h_xy = _entropy(p_x), _entropy(p_y), _entropy(cells)
     mutual = np.maximum(h_x + h_y - h_xy, 0.0)
     return mutual, np.minimum(h_x, h_y), (p_x > 0).sum(-1), (p_y > 0).sum(-1)

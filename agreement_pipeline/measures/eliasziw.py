@@ -15,12 +15,12 @@ from functools import partial
 
 import numpy as np
 
-from agreement_pipeline.measures._numbers import unit_free
+from agreement_pipeline.measures._numbers import free_of_unit
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.icc import NUMBERS, VARIANCE_NOT_POSITIVE, share_between_items
 from agreement_pipeline.measures.intra import REPLICATED_NUMBERS_EXAMPLE, raters_without_replicates
-from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.registry import UndefinedCondition, register
 from agreement_pipeline.ratings import Array, Codes, Flags
 from agreement_pipeline.statistics import ReplicatedLabels, ReplicatedNumbers
 
@@ -48,12 +48,12 @@ def _balanced_design(values: ReplicatedNumbers, seen_items: Flags) -> tuple[Arra
     return cells[~np.isnan(cells)].reshape(len(items), len(raters), int(sizes[0])), items
 
 
-def _design_of_round(replicates: Replicates) -> tuple[Array, Codes] | None:
-    return _balanced_design(replicates.in_numbers(), replicates.weights > 0)
+def _balanced_design_of_round(replicates: Replicates) -> tuple[Array, Codes] | None:
+    return _balanced_design(replicates.as_numbers(), replicates.weights > 0)
 
 
-def _is_too_small(replicates: Replicates) -> bool:
-    design = _design_of_round(replicates)
+def _has_too_few_for_design(replicates: Replicates) -> bool:
+    design = _balanced_design_of_round(replicates)
     return (
         design is None
         or design[0].shape[1] < 2
@@ -61,11 +61,13 @@ def _is_too_small(replicates: Replicates) -> bool:
     )
 
 
-UNBALANCED = Condition(
+UNBALANCED = UndefinedCondition(
     "the raters with replicates did not all rate the same items equally often",
-    lambda replicates: _design_of_round(replicates) is None,
+    lambda replicates: _balanced_design_of_round(replicates) is None,
 )
-TOO_SMALL = Condition("fewer than two raters have replicates of two items", _is_too_small)
+TOO_SMALL = UndefinedCondition(
+    "fewer than two raters have replicates of two items", _has_too_few_for_design
+)
 
 
 _of_design = partial(
@@ -172,7 +174,7 @@ def _variance_components(replicates: Replicates) -> Array:
     """The components s, r, sr and e, and their unit (5, ...); nan if the design is unbalanced or
     small.
     """
-    values = replicates.in_numbers()
+    values = replicates.as_numbers()
     draws = values.weights.reshape(-1, values.weights.shape[-1])
     supports, support = np.unique(draws > 0, axis=0, return_inverse=True)
     components = np.full((5, len(draws)), np.nan)
@@ -188,7 +190,7 @@ def _variance_components(replicates: Replicates) -> Array:
 
 def _mean_square_components(numbers: Array, w: Array) -> Array:
     _, t, m = numbers.shape
-    z, unit = unit_free(numbers.reshape(len(numbers), t * m, 1))
+    z, unit = free_of_unit(numbers.reshape(len(numbers), t * m, 1))
     cell = z.reshape(numbers.shape).mean(2)
     n, freedom = w.sum(-1), np.maximum(w.sum(-1) - 1, 0.0)
     item, rater = cell.mean(1), ratio(w @ cell, n[..., None])

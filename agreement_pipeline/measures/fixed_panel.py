@@ -15,9 +15,9 @@ from agreement_pipeline.measures.conditions import (
     SILENT_RATER,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures.registry import Condition, always, register
+from agreement_pipeline.measures.registry import UndefinedCondition, always, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
-from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
+from agreement_pipeline.statistics import LabelsByRater, SomeRows, rows_from_array
 
 
 @register(
@@ -63,7 +63,7 @@ def shah_kappa_s(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Co
     bounds=(-np.inf, 1.0),
     undefined=(
         CLASSIFIER_NEVER_MET_A_PAIR,
-        Condition(
+        UndefinedCondition(
             "the greatest agreement that the panel allows is no more than chance alone would give",
         ),
     ),
@@ -95,7 +95,7 @@ def shah_s(panel: LabelsByRater) -> Coefficient:
     0.8
     """
     k = len(panel.scale.names)
-    sums = panel.sums(_features)
+    sums = panel.sums(_agreement_features)
     total, agreed, greatest = np.moveaxis(sums[..., :3], -1, 0)
     label_counts = sums[..., 3 + k :].reshape(*sums.shape[:-1], panel.panel.n_raters, k)
     v = ratio(label_counts, label_counts.sum(-1, keepdims=True))
@@ -107,7 +107,7 @@ def shah_s(panel: LabelsByRater) -> Coefficient:
     return Coefficient(ratio(a_o - a_e, a_max - a_e), observed=a_o, expected=a_e, greatest=a_max)
 
 
-def _features(panel: LabelsByRater) -> SomeRows:
+def _agreement_features(panel: LabelsByRater) -> SomeRows:
     """Shape (P, 3 + K + R K), 0 for rows that do not count: 1, the panel's agreement on the
     classifier's category and its largest agreement, then indicators of the classifier's category
     and of each rater's.
@@ -124,4 +124,4 @@ def _features(panel: LabelsByRater) -> SomeRows:
         len(m), features.shape[1] - 3 - k
     )
     features[~(panel.labelled & counts.pairable)] = 0
-    return every_row(features)
+    return rows_from_array(features)

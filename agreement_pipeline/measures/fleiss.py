@@ -10,13 +10,13 @@ import numpy as np
 
 from agreement_pipeline.measures.coefficient import (
     Coefficient,
-    chance_corrected,
+    category_prevalence,
+    coefficient_from_agreement,
     expected_disagreement,
+    has_observed_variation,
     kappa_from_distances,
+    nan_unless_two_raters,
     observed_agreement,
-    observed_variation,
-    only_for_two_raters,
-    prevalence,
     ratio,
 )
 from agreement_pipeline.measures.conditions import (
@@ -92,7 +92,7 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     >>> round(float(fleiss_kappa(counts).value), 4)
     0.7321
     """
-    pi = prevalence(counts)
+    pi = category_prevalence(counts)
     category_distances = weighting.category_distances(counts.scale, pi)
     return kappa_from_distances(
         counts, category_distances, expected_disagreement(pi, category_distances.distances)
@@ -122,9 +122,9 @@ def scott_pi(patterns: LabelsByRater) -> Coefficient:
     0.3939
     """
     counts = patterns.counts()
-    p_o = only_for_two_raters(patterns, observed_agreement(counts))
-    p_e = (prevalence(counts) ** 2).sum(-1)
-    return chance_corrected(p_o, p_e).where(observed_variation(counts))
+    p_o = nan_unless_two_raters(patterns, observed_agreement(counts))
+    p_e = (category_prevalence(counts) ** 2).sum(-1)
+    return coefficient_from_agreement(p_o, p_e).nan_unless(has_observed_variation(counts))
 
 
 @register(
@@ -163,6 +163,6 @@ def kraemer_icc(counts: CategoryCounts) -> Coefficient:
         counts.weights @ (x * (n - x) / np.maximum(n, 1)), counts.weights @ np.maximum(n - 1, 0)
     )
     p = ratio(counts.weights @ x, counts.weights @ n)
-    return chance_corrected(1 - 2 * within_variance, 1 - 2 * p * (1 - p)).where(
-        observed_variation(counts)
+    return coefficient_from_agreement(1 - 2 * within_variance, 1 - 2 * p * (1 - p)).nan_unless(
+        has_observed_variation(counts)
     )

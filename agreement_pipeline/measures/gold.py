@@ -6,7 +6,7 @@ category.
 """
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
-from agreement_pipeline.measures.registry import Condition, RestsOn, register
+from agreement_pipeline.measures.registry import UndefinedCondition, UsedRows, register
 from agreement_pipeline.statistics import LabelsByRater
 
 
@@ -16,14 +16,14 @@ from agreement_pipeline.statistics import LabelsByRater
     needs="gold",
     bounds=(0.0, 1.0),
     undefined=(
-        Condition(
+        UndefinedCondition(
             "nobody rated a gold item whose right label is known",
             lambda gold: not (gold.weights[gold.readable] > 0).any(),
         ),
     ),
     chance_corrected=False,
     passed_by_guessing=True,
-    rests_on=RestsOn(lambda gold: gold.readable, "no known label, or no rating"),
+    rests_on=UsedRows(lambda gold: gold.readable, "no known label, or no rating"),
     convention="every rating of a gold item counts once",
     source=(
         "Snow, R., O'Connor, B., Jurafsky, D. & Ng, A. (2008), Cheap and Fast - But is it Good?, "

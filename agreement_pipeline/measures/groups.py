@@ -8,7 +8,7 @@ cross-replication kappa divides by 1, which only groups without disagreement ins
 import numpy as np
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
-from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.registry import UndefinedCondition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array, Flags
 from agreement_pipeline.statistics import LabelsByRater
@@ -16,7 +16,7 @@ from agreement_pipeline.statistics import LabelsByRater
 
 def _has_own_disagreement(groups: LabelsByRater) -> Flags:
     """Only where each group gave an item two ratings or more can a group disagree with itself."""
-    shared = _shared_weights(groups)
+    shared = _weights_of_shared_items(groups)
     return np.asarray(
         np.all([shared @ (counts.sum(1) >= 2) > 0 for counts in groups.group_counts], axis=0)
     )
@@ -27,16 +27,16 @@ def _has_one_category(groups: LabelsByRater) -> bool:
     return int((sum(counts[used].sum(0) for counts in groups.group_counts) > 0).sum()) == 1
 
 
-NO_SHARED_ITEM = Condition(
+NO_SHARED_ITEM = UndefinedCondition(
     "no item was rated by both groups",
     lambda groups: not (groups.weights[groups.readable] > 0).any(),
 )
-SINGLE_RATINGS = Condition(
+SINGLE_RATINGS = UndefinedCondition(
     "one group gave only one rating to each item that both rated, so its own disagreement was "
     "never seen; use vanbelle_albert_kappa for a single rater against a group",
     lambda groups: not _has_own_disagreement(groups),
 )
-ONE_CATEGORY = Condition(
+ONE_CATEGORY = UndefinedCondition(
     "every rating of the items that both groups rated is of one category, so chance alone would "
     "give full agreement",
     _has_one_category,
@@ -51,7 +51,7 @@ ONE_CATEGORY = Condition(
     undefined=(
         NO_SHARED_ITEM,
         SINGLE_RATINGS,
-        Condition(
+        UndefinedCondition(
             "the greatest agreement that the groups allow is what chance alone would give",
         ),
     ),
@@ -86,8 +86,8 @@ def vanbelle_albert_group_kappa(
     kappa = ratio(p_t - p_e, p_m - p_e)
     return (
         Coefficient(kappa, observed=p_t, expected=p_e, greatest=p_m)
-        .in_spans(span)
-        .where(_has_own_disagreement(groups))
+        .over_whole_scale(span)
+        .nan_unless(_has_own_disagreement(groups))
     )
 
 
@@ -123,7 +123,7 @@ def cross_kappa(groups: LabelsByRater) -> Coefficient:
     """
     x, y = groups.group_counts
     r, s = x.sum(1), y.sum(1)
-    used = _shared_weights(groups)
+    used = _weights_of_shared_items(groups)
     disagreement = 1 - (x * y).sum(1) / np.maximum(r * s, 1)
     d_o = ratio(used @ ((r + s) * disagreement), used @ (r + s))
     d_e = 1 - (ratio(used @ x, (used @ r)[..., None]) * ratio(used @ y, (used @ s)[..., None])).sum(
@@ -132,7 +132,7 @@ def cross_kappa(groups: LabelsByRater) -> Coefficient:
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
 
 
-def _shared_weights(groups: LabelsByRater) -> Array:
+def _weights_of_shared_items(groups: LabelsByRater) -> Array:
     return groups.weights_of(groups.readable)
 
 
@@ -145,7 +145,7 @@ def _agreement_parts(
     first_shares, second_shares = (
         counts / np.maximum(counts.sum(1), 1)[:, None] for counts in groups.group_counts
     )
-    used = _shared_weights(groups)
+    used = _weights_of_shared_items(groups)
     total = used.sum(-1)
     category_distances = weighting.category_distances(
         groups.scale, used @ (first_shares + second_shares)

@@ -11,13 +11,13 @@ import numpy as np
 
 from agreement_pipeline.measures.coefficient import (
     Coefficient,
-    chance_corrected,
-    ends_of_scale,
+    category_prevalence,
+    coefficient_from_agreement,
     has_known_ends,
+    most_distant_categories,
     most_used_and_farthest,
     observed_agreement,
     observed_disagreement,
-    prevalence,
 )
 from agreement_pipeline.measures.conditions import (
     ENDS_UNKNOWN,
@@ -62,9 +62,9 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     0.7345
     """
     p_o = observed_agreement(counts)
-    pi = prevalence(counts)
+    pi = category_prevalence(counts)
     p_e = (pi * (1 - pi)).sum(-1) / (pi.shape[-1] - 1)
-    return chance_corrected(p_o, p_e)
+    return coefficient_from_agreement(p_o, p_e)
 
 
 @register(
@@ -75,7 +75,7 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
     family="gwet_ac2",
     plain=False,
-    split=ends_of_scale,
+    split=most_distant_categories,
     exchangeable=True,
     convention=GWET_CONVENTION,
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",
@@ -99,12 +99,12 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     >>> round(float(gwet_ac2(graded, LINEAR).value), 4)
     0.8065
     """
-    w = weighting.matrix(counts.scale)
-    pi = prevalence(counts)
+    w = weighting.weight_matrix(counts.scale)
+    pi = category_prevalence(counts)
     k = np.float64(pi.shape[-1])
     p_o = 1 - observed_disagreement(counts, weighting.distances(counts.scale))
     p_e = w.sum() / (k * (k - 1)) * (pi * (1 - pi)).sum(-1)
-    return chance_corrected(p_o, p_e).where(has_known_ends(counts))
+    return coefficient_from_agreement(p_o, p_e).nan_unless(has_known_ends(counts))
 
 
 @register(

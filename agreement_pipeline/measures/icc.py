@@ -18,7 +18,11 @@ from functools import partial
 
 import numpy as np
 
-from agreement_pipeline.measures._numbers import crossed_rows, crossed_unit_free, unit_free
+from agreement_pipeline.measures._numbers import (
+    free_of_unit,
+    items_rated_by_all_free_of_unit,
+    items_rated_by_all_with_weight,
+)
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     NO_CROSSED_ITEM,
@@ -26,7 +30,7 @@ from agreement_pipeline.measures.conditions import (
     ONE_CROSSED_NUMBER,
     ONE_RATER,
 )
-from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.registry import UndefinedCondition, register
 from agreement_pipeline.ratings import Array, Level
 from agreement_pipeline.statistics import NumbersByRater
 
@@ -35,13 +39,13 @@ def _has_few_items(values: NumbersByRater) -> bool:
     return bool(values.weights[values.sizes > 0].sum() - 1 <= 1e-12)
 
 
-FEW_PAIRABLE_ITEMS = Condition(
+FEW_PAIRABLE_ITEMS = UndefinedCondition(
     "fewer than two items have two ratings",
     lambda values: _has_few_items(values.select_rows(values.pairable)),
 )
-FEW_CROSSED_ITEMS = Condition(
+FEW_CROSSED_ITEMS = UndefinedCondition(
     "fewer than two items were rated by every rater",
-    lambda values: _has_few_items(values.crossed()),
+    lambda values: _has_few_items(values.items_rated_by_all()),
 )
 
 
@@ -49,8 +53,8 @@ def one_way_mean_squares(values: NumbersByRater) -> tuple[Array, Array, Array, f
     """Mean squares between and within items with two ratings or more, the ratings per item, and the
     unit.
     """
-    rated = values.select_rows(values.seen & values.pairable)
-    z, unit = unit_free(rated.values)
+    rated = values.select_rows(values.has_weight & values.pairable)
+    z, unit = free_of_unit(rated.values)
     w, m, sums = rated.weights, rated.sizes, np.nansum(z, axis=(1, 2))
     squared_deviations = np.nansum((z[:, :, 0] - (sums / m)[:, None]) ** 2, axis=1)
     n, total = w.sum(-1), w @ m
@@ -67,10 +71,10 @@ def two_way_mean_squares(values: NumbersByRater) -> tuple[Array, Array, Array, A
     Each rater's first number is subtracted from their numbers, so a large constant of a rater costs
     no digits. Only `jms` depends on that constant.
     """
-    crossed = crossed_rows(values)
+    crossed = items_rated_by_all_with_weight(values)
     x, w = crossed.values[:, :, 0], crossed.weights
     offsets = x[0] if len(x) else np.zeros(x.shape[1])
-    z, unit = unit_free((x - offsets)[:, :, None])
+    z, unit = free_of_unit((x - offsets)[:, :, None])
     z, unit = z[:, :, 0], unit or float(np.ptp(offsets))
     offset_differences = (offsets - offsets[0]) / (unit or 1.0)
     k, n = float(z.shape[1]), np.asarray(w.sum(-1))
@@ -112,7 +116,7 @@ TWO_WAY_CONVENTION = (
     "only items that every rater rated; those with missing ratings are left out and counted"
 )
 NUMBERS: set[Level] = {"interval", "ratio"}
-VARIANCE_NOT_POSITIVE = Condition("the estimated variance is not positive")
+VARIANCE_NOT_POSITIVE = UndefinedCondition("the estimated variance is not positive")
 
 
 _one_way_form = partial(
@@ -276,7 +280,7 @@ def lin_ccc(values: NumbersByRater) -> Coefficient:
     >>> round(float(lin_ccc(values).value), 4)
     0.5714
     """
-    z, w, unit = crossed_unit_free(values)
+    z, w, unit = items_rated_by_all_free_of_unit(values)
     z, n, r = z[:, :, 0], w.sum(-1)[..., None], np.float64(z.shape[1])
     mu = ratio(w @ z, n)
     variances = (ratio(w @ z**2, n) - mu**2).sum(-1)

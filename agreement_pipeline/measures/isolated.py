@@ -10,7 +10,7 @@ import numpy as np
 
 from agreement_pipeline.measures.coefficient import (
     Coefficient,
-    chance_corrected,
+    coefficient_from_agreement,
     pair_agreement,
     ratio,
 )
@@ -23,7 +23,7 @@ from agreement_pipeline.measures.conditions import (
     PANEL_AND_CLASSIFIER_ONE_CATEGORY,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures.registry import Condition, RestsOn, register
+from agreement_pipeline.measures.registry import UndefinedCondition, UsedRows, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import MISSING, Array, Codes
 from agreement_pipeline.statistics import LabelsByRater
@@ -41,7 +41,7 @@ SHARES_CONVENTION = (
     bounds=(-np.inf, 1.0),
     undefined=(
         CLASSIFIER_NEVER_MET,
-        Condition(
+        UndefinedCondition(
             "the greatest agreement that the panel allows is what chance alone would give",
         ),
     ),
@@ -70,7 +70,7 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
     """
     p_o, p_e, p_max, span = _agreement_parts(panel, weighting)
     kappa = ratio(p_o - p_e, p_max - p_e)
-    return Coefficient(kappa, observed=p_o, expected=p_e, greatest=p_max).in_spans(span)
+    return Coefficient(kappa, observed=p_o, expected=p_e, greatest=p_max).over_whole_scale(span)
 
 
 @register(
@@ -100,7 +100,7 @@ def schouten_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     0.5714
     """
     p_o, p_e, _, span = _agreement_parts(panel, weighting)
-    return chance_corrected(p_o, p_e).in_spans(span)
+    return coefficient_from_agreement(p_o, p_e).over_whole_scale(span)
 
 
 @register(
@@ -110,7 +110,9 @@ def schouten_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     bounds=(0.0, np.inf),
     undefined=(
         CLASSIFIER_NEVER_MET_A_PAIR,
-        Condition("the panel never agrees with itself on an item that the classifier labelled"),
+        UndefinedCondition(
+            "the panel never agrees with itself on an item that the classifier labelled"
+        ),
     ),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
@@ -175,7 +177,7 @@ def strict_majority(panel: LabelsByRater) -> Codes:
     return np.where(2 * c.max(1) > c.sum(1), c.argmax(1), MISSING)
 
 
-def _with_majority(panel: LabelsByRater) -> LabelsByRater:
+def _with_majority_as_rater(panel: LabelsByRater) -> LabelsByRater:
     codes = np.column_stack([strict_majority(panel), panel.labels])
     codes[(codes == MISSING).any(1)] = MISSING
     return LabelsByRater(
@@ -189,18 +191,20 @@ def _with_majority(panel: LabelsByRater) -> LabelsByRater:
     needs="panel",
     bounds=(-1.0, 1.0),
     undefined=(
-        Condition(
+        UndefinedCondition(
             "the classifier labelled no item on which more than half of the panel agree",
-            lambda panel: NO_PAIRABLE_ITEM.holds(_with_majority(panel)),
+            lambda panel: NO_PAIRABLE_ITEM.holds(_with_majority_as_rater(panel)),
         ),
-        Condition(
+        UndefinedCondition(
             "the classifier and the majority gave one and the same category throughout",
-            lambda panel: ONE_CATEGORY.holds(_with_majority(panel)),
+            lambda panel: ONE_CATEGORY.holds(_with_majority_as_rater(panel)),
         ),
     ),
     levels={"nominal", "ordinal"},
     exchangeable=True,
-    rests_on=RestsOn(lambda panel: _with_majority(panel).readable, "no majority of the panel"),
+    rests_on=UsedRows(
+        lambda panel: _with_majority_as_rater(panel).readable, "no majority of the panel"
+    ),
     convention=(
         "over the items that the classifier labelled and on which more than half of the raters who "
         "rated them agree; all other items are left out"
@@ -223,4 +227,4 @@ def consensus_kappa(panel: LabelsByRater) -> Coefficient:
     >>> round(float(consensus_kappa(panel).value), 4)
     0.4
     """
-    return cohen_kappa(_with_majority(panel))
+    return cohen_kappa(_with_majority_as_rater(panel))

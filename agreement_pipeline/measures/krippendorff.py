@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.measures._numbers import (
     Disagreement,
+    free_of_unit,
     mid_ranks,
     proportional_disagreement,
     rank_disagreement,
@@ -24,11 +25,10 @@ from agreement_pipeline.measures._numbers import (
     relative_difference,
     squared_disagreement,
     squares_within,
-    unit_free,
 )
 from agreement_pipeline.measures.coefficient import Coefficient, ratio, sum_last_axis
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.registry import UndefinedCondition, register
 from agreement_pipeline.measures.weighting import largest_used_distance
 from agreement_pipeline.ratings import LEVELS, Array, Scale
 from agreement_pipeline.statistics import CategoryCounts, CountsOfStratum, NumbersByRater
@@ -81,8 +81,10 @@ def krippendorff_alpha(ratings: CategoryCounts | NumbersByRater) -> Coefficient:
     """
     if ratings.holds == "numbers":
         paired = ratings.weights_of(ratings.pairable)
-        values = ratings.reweighted(paired)
-        disagreement = _VALUE_DISAGREEMENTS[ratings.scale.level](values.select_rows(values.seen))
+        values = ratings.with_weights(paired)
+        disagreement = _VALUE_DISAGREEMENTS[ratings.scale.level](
+            values.select_rows(values.has_weight)
+        )
         return _alpha(disagreement, paired @ ratings.sizes)
     return _alpha_of_counts(ratings, _COUNT_DISAGREEMENTS[ratings.scale.level])
 
@@ -124,7 +126,7 @@ def _disagreement_within_rows(values: NumbersByRater) -> tuple[Array, float]:
     if level == "ratio":
         row_disagreement[rows] = ratio_disagreement_within_items(paired)
         return row_disagreement, 1.0
-    z, unit = (mid_ranks(paired), 1.0) if level == "ordinal" else unit_free(paired.values)
+    z, unit = (mid_ranks(paired), 1.0) if level == "ordinal" else free_of_unit(paired.values)
     row_disagreement[rows] = squares_within(z, paired.sizes)
     return row_disagreement, unit**2
 
@@ -139,7 +141,9 @@ def _alpha(disagreement: Disagreement, n: Array) -> Coefficient:
     d_o = ratio(disagreement.within, n)
     d_e = ratio(disagreement.between, n * (n - 1))
     return Coefficient(
-        1 - ratio(d_o, d_e), observed=disagreement.unit * d_o, expected=disagreement.unit * d_e
+        1 - ratio(d_o, d_e),
+        observed=disagreement.unit * d_o,
+        expected=disagreement.unit * d_e,
     )
 
 
@@ -147,7 +151,7 @@ def _alpha_of_counts(
     counts: CategoryCounts,
     disagreement: Callable[[CategoryCounts, Array], DisagreementParts],
 ) -> Coefficient:
-    paired = counts.paired
+    paired = counts.weights_of_paired
     n_c = paired @ counts.counts
     within_rows, over_all_pairs, unit = disagreement(counts, n_c)
     return _alpha(
@@ -263,7 +267,7 @@ def _distance_matrix(scale: Scale, distance: Distance | ArrayLike) -> Array:
     withstands_chosen=True,
     bounds=(-float("inf"), 1.0),
     undefined=(
-        Condition(
+        UndefinedCondition(
             "no item of the stratum has two ratings",
             lambda stratum: not (stratum.weights[stratum.readable] > 0).any(),
         ),
@@ -296,7 +300,7 @@ def stratum_alpha(ratings: CountsOfStratum) -> Coefficient:
     >>> [round(float(stratum_alpha(CountsOfStratum(whole, each)).value), 4) for each in strata]
     [0.4, 1.0]
     """
-    paired = ratings.paired
+    paired = ratings.weights_of_paired
     n_c, stratum_weights = paired @ ratings.counts, np.where(ratings.inside, paired, 0.0)
     within_rows, over_all_pairs, unit = _COUNT_DISAGREEMENTS[ratings.scale.level](ratings, n_c)
     n = n_c.sum(-1)

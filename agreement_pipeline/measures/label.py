@@ -13,7 +13,7 @@ of raters like these, drawn anew for each item. What ratings can tell differs by
 import numpy as np
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
-from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.registry import UndefinedCondition, register
 from agreement_pipeline.statistics import LabelsOfPanels
 
 EXAMPLE = """
@@ -22,20 +22,20 @@ EXAMPLE = """
 >>> labels = [three_of_three, two_of_three, split, [0, 1]]
 >>> panels = LabelsOfPanels(labels, [1] * 4, [*apart, 0.0], [60, 20, 10, 30])"""
 
-NO_ITEM = Condition(
+NO_ITEM = UndefinedCondition(
     "no item has enough ratings to compare two panels",
     lambda panels: not (panels.weights > 0).any(),
 )
-ONE_ITEM = Condition(
+ONE_ITEM = UndefinedCondition(
     "one item alone has enough ratings, so labels of different items cannot be compared",
     lambda panels: 0 < panels.weights.sum() <= 1,
 )
-NO_CATEGORY = Condition(
+NO_CATEGORY = UndefinedCondition(
     "the label is a number or the shares of categories, which two panels hardly ever give alike; "
     "use label_reliability",
     lambda panels: not panels.of_categories,
 )
-ALL_ALIKE = Condition("all items have the same label, so chance alone would give it again")
+ALL_ALIKE = UndefinedCondition("all items have the same label, so chance alone would give it again")
 CONVENTION = (
     "over the items with enough ratings, each of which counts once; a tie counts as settled by lot"
 )

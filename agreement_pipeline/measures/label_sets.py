@@ -12,9 +12,9 @@ import numpy as np
 from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
-from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.registry import UndefinedCondition, register
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import CategoryCounts, farthest
+from agreement_pipeline.statistics import CategoryCounts, farthest_category
 
 SETS_CONVENTION = (
     "items with one rating are left out; all other items count with their number of ratings; the "
@@ -35,7 +35,7 @@ def _has_one_set(counts: CategoryCounts) -> bool:
     )
 
 
-ONE_SET = Condition(
+ONE_SET = UndefinedCondition(
     "every rating that can be compared with another is the same set of labels, so chance alone "
     "would give full agreement",
     _has_one_set,
@@ -69,9 +69,12 @@ def _most_used_and_farthest_sets(
 
     Two nearly equal sets would not show how far raters may differ.
     """
-    most_used, declared = int(counts.meeting.argmax()), counts.scale.declared
-    return most_used, farthest(
-        counts.meeting, _set_distances(counts, distance)[most_used], most_used, declared
+    most_used, declared = int(counts.n_meeting_by_category.argmax()), counts.scale.declared
+    return most_used, farthest_category(
+        counts.n_meeting_by_category,
+        _set_distances(counts, distance)[most_used],
+        most_used,
+        declared,
     )
 
 

@@ -18,11 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._numbers import crossed_unit_free
+from agreement_pipeline.measures._numbers import items_rated_by_all_free_of_unit
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
 from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY_CONVENTION
-from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.registry import UndefinedCondition, register
 from agreement_pipeline.ratings import Array, Codes, Level
 from agreement_pipeline.statistics import NumbersByRater
 
@@ -66,7 +66,7 @@ def janson_olsson_iota(values: NumbersByRater) -> Coefficient:
     >>> round(float(janson_olsson_iota(values).value), 3)
     0.755
     """
-    z, w, unit = crossed_unit_free(values)
+    z, w, unit = items_rated_by_all_free_of_unit(values)
     total, b = w.sum(-1), np.asarray(float(z.shape[1]))
     squares = ratio(w @ (z**2).sum((1, 2)), total)
     means = ratio(np.tensordot(w, z, axes=1), total[..., None, None])
@@ -101,22 +101,25 @@ def berry_mielke_r(values: NumbersByRater) -> Coefficient:
     >>> round(float(berry_mielke_r(values).value), 3)
     0.499
     """
-    z, w, unit = crossed_unit_free(values)
+    z, w, unit = items_rated_by_all_free_of_unit(values)
     delta, mu, error = mean_distances(z, w)
     return Coefficient(
-        1 - ratio(delta, mu), observed=delta * unit, expected=mu * unit, monte_carlo_error=error
+        1 - ratio(delta, mu),
+        observed=delta * unit,
+        expected=mu * unit,
+        monte_carlo_error=error,
     )
 
 
-def _is_flat(values: NumbersByRater) -> bool:
-    points, unit = _whiten(crossed_unit_free(values)[0])
+def _have_points_no_volume(values: NumbersByRater) -> bool:
+    points, unit = _whiten(items_rated_by_all_free_of_unit(values)[0])
     items, raters, dimensions = points.shape
     if unit == 0 or not items or raters <= dimensions:
         return True
     # If any simplex has a volume, a few thousand random ones almost always show it.
     rng = np.random.default_rng(SEED)
     panels = _draw_panels(raters, dimensions + 1, max(1, CELLS_PER_BLOCK // items), rng)
-    if (volume(_draw_corners(points, panels, rng)[1]) > 1e-9).any():
+    if (simplex_volume(_draw_corners(points, panels, rng)[1]) > 1e-9).any():
         return False
     return not (mean_volumes(points, np.ones(items)).d_e > 1e-12).any()
 
@@ -125,15 +128,15 @@ def _is_flat(values: NumbersByRater) -> bool:
     "Um's φ",
     bounds=(-np.inf, 1.0),
     undefined=(
-        Condition(
+        UndefinedCondition(
             "there are fewer raters than a simplex has corners (the number of dimensions plus one)",
             lambda values: values.n_raters < values.scale.dimensions + 1,
         ),
         NO_CROSSED_ITEM,
-        Condition(
+        UndefinedCondition(
             "every simplex of ratings by different raters has volume 0, "
             "for example because the dimensions are linearly dependent",
-            _is_flat,
+            _have_points_no_volume,
         ),
     ),
     cannot_hold="it does not see raters who answer at random if they are fewer than the "
@@ -168,11 +171,14 @@ def um_phi(values: NumbersByRater) -> Coefficient:
     >>> round(float(um_phi(values).value), 3)
     0.732
     """
-    z, w, unit = crossed_unit_free(values)
+    z, w, unit = items_rated_by_all_free_of_unit(values)
     points, unit = _whiten(z, unit)
     d_o, d_e, error = mean_volumes(points, w)
     return Coefficient(
-        1 - ratio(d_o, d_e), observed=d_o * unit, expected=d_e * unit, monte_carlo_error=error
+        1 - ratio(d_o, d_e),
+        observed=d_o * unit,
+        expected=d_e * unit,
+        monte_carlo_error=error,
     )
 
 
@@ -224,7 +230,7 @@ def mean_volumes(points: Array, weights: Array) -> Volumes:
     effort = VALUE_EFFORT if weights.ndim == 1 else DRAW_EFFORT
     panels = math.comb(raters, dimensions + 1)
     if dimensions == 1:
-        exact, affordable = sum_of_gaps, True
+        exact, affordable = sum_of_absolute_differences, True
     elif dimensions == 2:
         exact, affordable = _sum_of_areas, items**2 * (raters * (raters - 1) - 2) <= effort.points
     else:
@@ -237,7 +243,7 @@ def mean_volumes(points: Array, weights: Array) -> Volumes:
 
 def mean_distances(points: Array, weights: Array) -> Volumes:
     items, raters, dimensions = points.shape
-    exact = sum_of_gaps if dimensions == 1 else _sum_of_distances
+    exact = sum_of_absolute_differences if dimensions == 1 else _sum_of_distances
     affordable = dimensions == 1 or items**2 * math.comb(raters, 2) <= MAX_EXACT_DISTANCES
     return _mean_simplex_volumes(
         points, weights, 2, exact if affordable else None, VALUE_EFFORT.random
@@ -259,12 +265,12 @@ def _mean_simplex_volumes(
     of_mean_1 = np.full(weights.shape, np.nan)
     np.divide(weights, mean, out=of_mean_1, where=mean > 0)
     if exact is None:
-        return _sample_volumes(points, of_mean_1, corners, simplices)
+        return _estimate_volumes_by_sampling(points, of_mean_1, corners, simplices)
     observed = of_mean_1 @ _mean_volumes_within_items(points, corners) / items
     return Volumes(observed, exact(points, of_mean_1) / panels / float(items) ** corners, None)
 
 
-def volume(corners: Array) -> Array:
+def simplex_volume(corners: Array) -> Array:
     edges = corners[..., 1:, :] - corners[..., :1, :]
     count, dimensions = edges.shape[-2:]
     if count == 1:
@@ -285,17 +291,19 @@ def _mean_volumes_within_items(points: Array, corners: int) -> Array:
             / math.comb(raters, 2)
         )
     panels = list(combinations(range(raters), corners))
-    return sum((volume(points[:, panel]) for panel in panels), np.zeros(len(points))) / len(panels)
-
-
-def sum_of_gaps(points: Array, weights: Array) -> Array:
-    raters = points.shape[1]
-    return _gaps_between(points.reshape(-1), np.repeat(weights, raters, axis=-1)) - sum(
-        _gaps_between(points[:, r, 0], weights) for r in range(raters)
+    return sum((simplex_volume(points[:, panel]) for panel in panels), np.zeros(len(points))) / len(
+        panels
     )
 
 
-def _gaps_between(numbers: Array, weights: Array) -> Array:
+def sum_of_absolute_differences(points: Array, weights: Array) -> Array:
+    raters = points.shape[1]
+    return _sum_of_gaps_between(points.reshape(-1), np.repeat(weights, raters, axis=-1)) - sum(
+        _sum_of_gaps_between(points[:, r, 0], weights) for r in range(raters)
+    )
+
+
+def _sum_of_gaps_between(numbers: Array, weights: Array) -> Array:
     """Each gap between neighbours counts for every pair around it."""
     order = np.argsort(numbers)
     below = np.cumsum(weights[..., order], axis=-1)
@@ -310,14 +318,14 @@ def _sum_of_distances(points: Array, weights: Array) -> Array:
         rows = slice(start, start + step)
         pairs = combinations(range(points.shape[1]), 2)
         distances = sum(
-            (_distances_between(points[:, t], points[rows, s]) for s, t in pairs),
+            (_pairwise_distances(points[:, t], points[rows, s]) for s, t in pairs),
             np.zeros((len(points), 1)),
         )
         total += ((weights @ distances) * weights[..., rows]).sum(-1)
     return total
 
 
-def _distances_between(points: Array, other_points: Array) -> Array:
+def _pairwise_distances(points: Array, other_points: Array) -> Array:
     squares = sum(
         (points[:, None, d] - other_points[None, :, d]) ** 2 for d in range(points.shape[1])
     )
@@ -333,15 +341,15 @@ def _sum_of_areas(points: Array, weights: Array) -> Array:
     total = np.zeros(weights.shape[:-1])
     for apex in range(plane.shape[1] - 2):
         later_raters = plane[:, apex + 1 :]
-        total += _sum_of_fans(plane[:, apex], later_raters, weights)
+        total += _sum_of_triangles_around(plane[:, apex], later_raters, weights)
         total -= sum(
-            _sum_of_fans(plane[:, apex], later_raters[:, [r]], weights)
+            _sum_of_triangles_around(plane[:, apex], later_raters[:, [r]], weights)
             for r in range(later_raters.shape[1])
         )
     return total / 2
 
 
-def _sum_of_fans(apexes: Plane, other_points: Plane, weights: Array) -> Array:
+def _sum_of_triangles_around(apexes: Plane, other_points: Plane, weights: Array) -> Array:
     """The weighted sum of |u × v| over apexes and pairs of other points.
 
     u and v are the vectors from an apex (N,) to two of the other points (N, S). In the order of
@@ -384,13 +392,15 @@ def _sum_of_volumes(points: Array, weights: Array) -> Array:
                     np.arange(start, min(start + CELLS_PER_BLOCK, math.prod(shape))), shape
                 )
             )
-            total += weights[..., rows].prod(-2) @ volume(
+            total += weights[..., rows].prod(-2) @ simplex_volume(
                 np.swapaxes(points[rows, np.array(panel)[:, None]], 0, 1)
             )
     return total
 
 
-def _sample_volumes(points: Array, weights: Array, corners: int, simplices: int) -> Volumes:
+def _estimate_volumes_by_sampling(
+    points: Array, weights: Array, corners: int, simplices: int
+) -> Volumes:
     """Each replicate uses every item of each rater of its panel once, so the means are unbiased
     under equal weights. Under other weights they are divided by the weight of the simplices used.
     """
@@ -410,12 +420,12 @@ def _sample_volumes(points: Array, weights: Array, corners: int, simplices: int)
             np.multiply, (weights[..., rows[:, corner]] for corner in range(corners))
         )
         own_volumes = (
-            volume(np.swapaxes(points[:, block], 0, 1))
+            simplex_volume(np.swapaxes(points[:, block], 0, 1))
             if within_items is None
             else np.broadcast_to(within_items, (len(block), items))
         )
         d_o.append(weights @ own_volumes.T / items)
-        sums.append((joint_weights * volume(corner_points)).sum(-1))
+        sums.append((joint_weights * simplex_volume(corner_points)).sum(-1))
         joint.append(joint_weights.sum(-1))
     return _mean_over_replicates(*(np.concatenate(parts, axis=-1) for parts in (d_o, sums, joint)))
 

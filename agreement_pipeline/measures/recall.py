@@ -18,7 +18,7 @@ from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET_A_PAIR,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures.registry import Condition, always, register
+from agreement_pipeline.measures.registry import UndefinedCondition, always, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater, SomeRows
 
@@ -75,7 +75,7 @@ def _pair_reader(
 def _classifier_means(panel: LabelsByRater, recall: bool) -> Array:
     values = np.full((*panel.weights.shape[:-1], len(panel.scale.names)), np.nan)
     classifier_column = range(panel.n_raters, panel.n_raters + 1)
-    for category in panel.asked:
+    for category in panel.places_to_compute:
         (values[..., category],) = _mean_shares(
             panel.sums(_pair_reader(recall, category, classifier_column)), 1
         )
@@ -88,7 +88,7 @@ def _rater_means(panel: LabelsByRater, recall: bool) -> Array:
     remembered = 2 * k * r * (r - 1) * math.prod(draws) <= MAX_REMEMBERED_VALUES
     size = max(1, MAX_REMEMBERED_SUMS // (2 * max(1, r)))
     rater_means = np.empty((r, *draws))
-    for category in panel.asked:
+    for category in panel.places_to_compute:
         for start in range(0, r, size):
             columns = range(start, min(start + size, r))
             reader = _pair_reader(recall, category, columns)
@@ -96,7 +96,7 @@ def _rater_means(panel: LabelsByRater, recall: bool) -> Array:
             sums = (
                 panel.sums(reader)
                 if can_remember
-                else panel.sums_of(reader(panel), remembered_reader)
+                else panel.weighted_sums_of_rows(reader(panel), remembered_reader)
             )
             rater_means[columns] = _mean_shares(sums, len(columns))
         values[..., category] = _mean_of_defined(np.moveaxis(rater_means, 0, -1))
@@ -121,7 +121,7 @@ def _classifier_minus_raters(panel: LabelsByRater, recall: bool) -> Coefficient:
     return Coefficient(classifier - raters, observed=classifier, expected=raters)
 
 
-def _has_no_shared_category(panel: LabelsByRater) -> bool:
+def _shares_no_category_with_classifier(panel: LabelsByRater) -> bool:
     weights = np.where(panel.labelled & (panel.weights > 0), 1.0, 0.0)
     pair_weights = np.where(panel.given.sum(1) >= 2, weights, 0.0)
     by_raters = pair_weights @ panel.indicators.sum(1) > 0
@@ -129,9 +129,9 @@ def _has_no_shared_category(panel: LabelsByRater) -> bool:
     return not (by_raters & by_classifier).any()
 
 
-NOTHING_IN_COMMON = Condition(
+NOTHING_IN_COMMON = UndefinedCondition(
     "the classifier gave no category that a rater gave where two of the panel rated",
-    _has_no_shared_category,
+    _shares_no_category_with_classifier,
 )
 
 

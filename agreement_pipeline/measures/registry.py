@@ -78,7 +78,7 @@ Split = Callable[..., tuple[int, int]]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
 
 
-class RestsOn(NamedTuple):
+class UsedRows(NamedTuple):
     """The rows that a measure is computed from, and how to count them.
 
     `rows` is True for rows that the measure uses, and `others` says what the others have. `among`
@@ -95,27 +95,27 @@ class RestsOn(NamedTuple):
     )
     also: Callable[[Any], Flags] | None = None
 
-    def items(self, statistic: Any) -> int:
+    def n_items(self, statistic: Any) -> int:
         return round(float(statistic.weights[self.rows(statistic)].sum()))
 
-    def raters(self, statistic: Any) -> int:
+    def n_raters(self, statistic: Any) -> int:
         """How many raters rated such an item; others say nothing about agreement."""
         if statistic.raters is None:
             return int(statistic.n_raters)
-        return int((self.of_each_rater(statistic) > 0).sum())
+        return int((self.n_items_by_rater(statistic) > 0).sum())
 
-    def of_each_rater(self, statistic: Any) -> Array:
+    def n_items_by_rater(self, statistic: Any) -> Array:
         return self.by_rater(statistic, self.rows(statistic))
 
-    def clusters(self, statistic: Any) -> int | None:
+    def n_clusters(self, statistic: Any) -> int | None:
         if statistic.clusters is None:
             return None
         return int(statistic.clusters.select_rows(self.rows(statistic) & (statistic.weights > 0)).n)
 
-    def units(self, statistic: Any) -> float:
+    def n_independent_units(self, statistic: Any) -> float:
         return _count_units(statistic, self.rows(statistic))
 
-    def deciding(self, statistic: Any) -> float:
+    def n_deciding_units(self, statistic: Any) -> float:
         """How many units decide what is known: the fewer of the used rows and those in `also`."""
         parts = (self.rows,) if self.also is None else (self.rows, self.also)
         return min(_count_units(statistic, rows(statistic)) for rows in parts)
@@ -124,10 +124,10 @@ class RestsOn(NamedTuple):
 def _count_units(statistic: Any, rows: Flags) -> float:
     if statistic.clusters is None:
         return round(float(statistic.weights[rows].sum()))
-    return float(statistic.clusters.effective(statistic.weights, rows))
+    return float(statistic.clusters.effective_number(statistic.weights, rows))
 
 
-USED = RestsOn(lambda statistic: statistic.readable, "one rating")
+USED = UsedRows(lambda statistic: statistic.readable, "one rating")
 
 
 def always(_: Any) -> bool:
@@ -138,7 +138,7 @@ def never(_: Any) -> bool:
     return False
 
 
-class Condition(NamedTuple):
+class UndefinedCondition(NamedTuple):
     """When a measure is undefined.
 
     `reason` is a half sentence, and `holds` is True on a statistic where it applies. Without
@@ -195,7 +195,7 @@ class Measure:
     question: Question
     needs: Needs
     bounds: tuple[float, float]
-    undefined: tuple[Condition, ...]
+    undefined: tuple[UndefinedCondition, ...]
     source: str
     convention: str
     levels: frozenset[Level] = frozenset(UNIVARIATE)
@@ -215,7 +215,7 @@ class Measure:
     split: Split | None = None
     alias_of: str | None = None
     raters_left_out: Callable[[Any], tuple[str, ...]] = lambda _: ()
-    rests_on: RestsOn = USED
+    rests_on: UsedRows = USED
 
     def __call__(self, statistic: Any) -> Coefficient:
         return self.function(statistic)
@@ -288,10 +288,10 @@ def register(
     return register
 
 
-def measure_named(name: str) -> Measure | None:
+def find_measure(name: str) -> Measure | None:
     """The measure of a name; the name of a distance may follow that of a family.
 
-    >>> measure_named("cohen_kappa_circular").title
+    >>> find_measure("cohen_kappa_circular").title
     "Cohen's κ, circular weights"
     """
     family, _, distance = name.rpartition("_")

@@ -14,7 +14,7 @@ import numpy as np
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
-from agreement_pipeline.measures.registry import Condition, RestsOn, register
+from agreement_pipeline.measures.registry import UndefinedCondition, UsedRows, register
 from agreement_pipeline.ratings import Array, Flags
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
@@ -22,7 +22,7 @@ MAX_NEWTON_STEPS = 200
 LARGEST_SHARE = np.nextafter(1.0, 0.0)
 
 
-def random_choice(d: Array, p: Array) -> Array:
+def random_choice_share(d: Array, p: Array) -> Array:
     """The share of random choice in labels of shares `d` (C, K), at the greatest entropy; (..., C).
 
     `p` holds the probabilities of a random choice (..., K). The share is 0 where a category of `p`
@@ -112,25 +112,25 @@ def _raters_without_guessing_share(replicates: ReplicatedLabels) -> tuple[str, .
     )
 
 
-FEWER_THAN_TWO_CATEGORIES = Condition(
+FEWER_THAN_TWO_CATEGORIES = UndefinedCondition(
     "the first ratings use fewer than two categories, so guessing cannot be told from knowing",
     lambda replicates: ONE_CATEGORY.holds(replicates.first),
 )
-TOO_FEW_REPETITIONS = Condition(
+TOO_FEW_REPETITIONS = UndefinedCondition(
     "every rater met their repeated items fewer times than there are categories in use, which is "
     "too few to show guessing",
     lambda replicates: not np.isfinite(_estimate_guessing(replicates).x).any(),
 )
-NO_PAIRED_ITEM = Condition(
+NO_PAIRED_ITEM = UndefinedCondition(
     "no item was rated by two raters with replicates",
     lambda replicates: not _is_paired(replicates).any(),
 )
-UNKNOWN_GUESSING_OF_CATEGORY = Condition(
+UNKNOWN_GUESSING_OF_CATEGORY = UndefinedCondition(
     "raters agree on a category that one of them never gave to an item they met again, so how "
     "often that rater guesses it is not known",
     lambda replicates: bool(_has_unknown_guessing(replicates, _genuine_shares(replicates))),
 )
-PAIRED_ITEMS = RestsOn(
+PAIRED_ITEMS = UsedRows(
     _is_paired,
     "fewer than two ratings of raters whose replicates show guessing",
     lambda replicates: replicates.first.n_items,
@@ -188,7 +188,7 @@ def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     >>> round(float(campagner_cabitza_rho(replicates).value), 4)
     0.6969
     """
-    return _discount_guessing(replicates, _genuine_shares(replicates))
+    return _agreement_less_guessing(replicates, _genuine_shares(replicates))
 
 
 @_less_guessing(
@@ -209,10 +209,10 @@ def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
     >>> round(float(campagner_cabitza_rho_robust(replicates).value), 4)
     0.7458
     """
-    return _discount_guessing(replicates, _genuine_shares(replicates, robust=True))
+    return _agreement_less_guessing(replicates, _genuine_shares(replicates, robust=True))
 
 
-def _discount_guessing(replicates: ReplicatedLabels, g: Array) -> Coefficient:
+def _agreement_less_guessing(replicates: ReplicatedLabels, g: Array) -> Coefficient:
     has_known_guessing = np.isfinite(g).any(-1).astype(float)
     weights = _paired_weights(replicates, has_known_guessing)
     raters = has_known_guessing @ replicates.first.given.T
@@ -272,7 +272,7 @@ def _estimate_guessing(replicates: ReplicatedLabels) -> _Guessing:
     weights = np.where(replicates.sizes >= (p > 0).sum(-1)[..., None], replicates.cell_weights, 0.0)
     of_rater = (replicates.rater[:, None] == np.arange(len(replicates.raters))).astype(float)
     total = weights @ of_rater
-    x = ratio((weights * random_choice(d, p)) @ of_rater, total)
+    x = ratio((weights * random_choice_share(d, p)) @ of_rater, total)
     mean_d = ratio(
         np.tensordot(weights, of_rater[:, :, None] * d[:, None, :], axes=1), total[..., None]
     )
@@ -286,7 +286,7 @@ def _raters_without_confidence(ratings: LabelsByRater) -> tuple[str, ...]:
     )
 
 
-NO_PAIR_OF_STATED_CONFIDENCE = Condition(
+NO_PAIR_OF_STATED_CONFIDENCE = UndefinedCondition(
     "no item has two ratings with a stated confidence",
     lambda ratings: not (ratings.weights[ratings.rated.sum(1) >= 2] > 0).any(),
 )
@@ -334,7 +334,7 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
     for k in range(p.shape[-1]):
         gave = ratings.rated & (ratings.codes == k)
         rows = gave.sum(1) >= 2
-        gave, y = gave[rows], np.nan_to_num(ratings.sure[rows])
+        gave, y = gave[rows], np.nan_to_num(ratings.confidence_or_nan[rows])
         g = np.nan_to_num(ratio(y, y + p[..., k, None, None] * (1 - y)))
         genuine = genuine + (of_pair[..., rows] * _sum_over_pairs(np.where(gave, g, 0.0))).sum(-1)
         agreeing = agreeing + (of_pair[..., rows] * _sum_over_pairs(gave.astype(float))).sum(-1)

@@ -15,9 +15,9 @@ import numpy as np
 from agreement_pipeline.measures.category import kappa_by_category
 from agreement_pipeline.measures.coefficient import (
     Coefficient,
+    category_prevalence,
     expected_disagreement,
     observed_disagreement,
-    prevalence,
     ratio,
 )
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
@@ -25,7 +25,7 @@ from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.icc import DONNER, FEW_PAIRABLE_ITEMS, icc_1_1
 from agreement_pipeline.measures.intra import REPLICATED_NUMBERS_EXAMPLE
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
-from agreement_pipeline.measures.registry import USED, Condition, register
+from agreement_pipeline.measures.registry import USED, UndefinedCondition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import LEVELS, Array, Flags
 from agreement_pipeline.statistics import (
@@ -39,28 +39,29 @@ Replicates = ReplicatedLabels | ReplicatedNumbers
 Cells = CategoryCounts | NumbersByRater
 
 
-def _cells_of_raters(replicates: Replicates) -> Iterator[Cells]:
+def _iterate_cells_of_raters(replicates: Replicates) -> Iterator[Cells]:
     return (
-        replicates.of(replicates.raters[rater]).cells() for rater in np.unique(replicates.rater)
+        replicates.cells_of_rater(replicates.raters[rater]).cells_as_items()
+        for rater in np.unique(replicates.rater)
     )
 
 
-ALWAYS_THE_SAME = Condition(
+ALWAYS_THE_SAME = UndefinedCondition(
     "every rater gave one and the same label to all items they met again, so chance alone would "
     "give full agreement",
-    lambda replicates: all(map(ONE_PAIRABLE_CATEGORY.holds, _cells_of_raters(replicates))),
+    lambda replicates: all(map(ONE_PAIRABLE_CATEGORY.holds, _iterate_cells_of_raters(replicates))),
 )
-NO_TWO_ITEMS = Condition(
+NO_TWO_ITEMS = UndefinedCondition(
     "no rater met two items again",
     lambda replicates: all(
-        map(FEW_PAIRABLE_ITEMS.holds, _cells_of_raters(replicates.in_numbers()))
+        map(FEW_PAIRABLE_ITEMS.holds, _iterate_cells_of_raters(replicates.as_numbers()))
     ),
 )
-NO_VARIANCE = Condition(
+NO_VARIANCE = UndefinedCondition(
     "every rater who met two items again gave one and the same number to all of them",
     lambda replicates: all(
         FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
-        for cells in _cells_of_raters(replicates.in_numbers())
+        for cells in _iterate_cells_of_raters(replicates.as_numbers())
     ),
 )
 
@@ -72,7 +73,9 @@ def _rater_alpha(cells: Cells) -> tuple[Coefficient, Array]:
     alpha, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
     if cells.scale.level == "ordinal" and alpha.expected is not None:
         alpha = Coefficient(
-            alpha.value, observed=ratio(alpha.observed, n**2), expected=ratio(alpha.expected, n**2)
+            alpha.value,
+            observed=ratio(alpha.observed, n**2),
+            expected=ratio(alpha.expected, n**2),
         )
     return alpha, n
 
@@ -82,13 +85,13 @@ def _rater_kappa(
 ) -> tuple[Coefficient, Array]:
     distances = weighting.distances(cells.scale)
     d_o = observed_disagreement(cells, distances)
-    d_e = expected_disagreement(prevalence(cells), distances)
+    d_e = expected_disagreement(category_prevalence(cells), distances)
     kappa = fleiss_kappa(cells, weighting).value
     return Coefficient(kappa, observed=d_o, expected=d_e), cells.weights.sum(-1)
 
 
 def _rater_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
-    return _complement(kappa_by_category(cells)), cells.weights.sum(-1)[..., None]
+    return _disagreement_as_agreement(kappa_by_category(cells)), cells.weights.sum(-1)[..., None]
 
 
 def _rater_icc(cells: NumbersByRater) -> tuple[Coefficient, Array]:
@@ -111,7 +114,7 @@ def _weights_of_raters(
     return np.asarray(weights.reshape(len(weights), -1).sum(1))
 
 
-def _complement(coefficient: Coefficient) -> Coefficient:
+def _disagreement_as_agreement(coefficient: Coefficient) -> Coefficient:
     return Coefficient(
         coefficient.value,
         observed=1 - coefficient.observed,
@@ -119,20 +122,26 @@ def _complement(coefficient: Coefficient) -> Coefficient:
     )
 
 
-def _raters_left_out(
+def _raters_without_coefficient(
     replicates: Replicates, coefficient_of_rater: Callable[..., tuple[Coefficient, Array]]
 ) -> tuple[str, ...]:
     return tuple(
         name
         for name in replicates.round_raters
-        if not np.isfinite(coefficient_of_rater(replicates.of(name).cells())[0].value).any()
+        if not np.isfinite(
+            coefficient_of_rater(replicates.cells_of_rater(name).cells_as_items())[0].value
+        ).any()
     )
 
 
-def _rater_fields(coefficient_of_rater: Callable[..., tuple[Coefficient, Array]]) -> dict[str, Any]:
+def _measure_fields_of_raters(
+    coefficient_of_rater: Callable[..., tuple[Coefficient, Array]],
+) -> dict[str, Any]:
     by_rater = partial(_weights_of_raters, coefficient_of_rater=coefficient_of_rater)
     return {
-        "raters_left_out": partial(_raters_left_out, coefficient_of_rater=coefficient_of_rater),
+        "raters_left_out": partial(
+            _raters_without_coefficient, coefficient_of_rater=coefficient_of_rater
+        ),
         "rests_on": USED._replace(by_rater=by_rater),
     }
 
@@ -185,7 +194,7 @@ _of_replicates = partial(register, question="intra-rater", needs="replicates")
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels=set(LEVELS),
     continuous=True,
-    **_rater_fields(_rater_alpha),
+    **_measure_fields_of_raters(_rater_alpha),
     convention=(
         f"every item that a rater met again counts with its number of meetings; {OWN_CHANCE}"
     ),
@@ -217,7 +226,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     family="test_retest_kappa",
-    **_rater_fields(_rater_kappa),
+    **_measure_fields_of_raters(_rater_kappa),
     convention=f"{EACH_ITEM_ONCE}; {OWN_CHANCE}",
     source=(
         "Fleiss, J. L. (1971), doi:10.1037/h0031619; Kraemer, H. C. (1979), "
@@ -243,7 +252,9 @@ def test_retest_kappa(
     >>> round(float(test_retest_kappa(replicates).value), 4)
     0.6
     """
-    return _complement(_pool_over_raters(replicates, partial(_rater_kappa, weighting=weighting)))
+    return _disagreement_as_agreement(
+        _pool_over_raters(replicates, partial(_rater_kappa, weighting=weighting))
+    )
 
 
 @_of_replicates(
@@ -252,7 +263,7 @@ def test_retest_kappa(
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels={"nominal", "ordinal"},
     per_category=True,
-    **_rater_fields(_rater_kappa_by_category),
+    **_measure_fields_of_raters(_rater_kappa_by_category),
     convention=f"{EACH_ITEM_ONCE}; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; {STRATIFIED}",
 )
@@ -269,7 +280,7 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
     >>> test_retest_kappa_by_category(replicates).value.round(4).tolist()
     [0.6, 0.6]
     """
-    return _complement(_pool_over_raters(replicates, _rater_kappa_by_category))
+    return _disagreement_as_agreement(_pool_over_raters(replicates, _rater_kappa_by_category))
 
 
 @_of_replicates(
@@ -278,10 +289,12 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
     undefined=(NO_REPLICATES, NO_TWO_ITEMS, NO_VARIANCE),
     levels={"interval", "ratio"},
     continuous=True,
-    raters_left_out=lambda replicates: _raters_left_out(replicates.in_numbers(), _rater_icc),
+    raters_left_out=lambda replicates: _raters_without_coefficient(
+        replicates.as_numbers(), _rater_icc
+    ),
     rests_on=USED._replace(
         by_rater=lambda replicates, rows: _weights_of_raters(
-            replicates.in_numbers(), rows, _rater_icc
+            replicates.as_numbers(), rows, _rater_icc
         )
     ),
     convention=(
@@ -306,4 +319,4 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     >>> round(float(test_retest_icc(replicates).value), 4)
     0.8222
     """
-    return _pool_over_raters(replicates.in_numbers(), _rater_icc)
+    return _pool_over_raters(replicates.as_numbers(), _rater_icc)

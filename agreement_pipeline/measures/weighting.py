@@ -22,10 +22,10 @@ class Weighting(NamedTuple):
     distance: Callable[[Array], Array]
     levels: frozenset[Level] = _ORDERED
 
-    def matrix(self, scale: Scale) -> Array:
+    def weight_matrix(self, scale: Scale) -> Array:
         """The weights on a scale; shape (K, K).
 
-        >>> LINEAR.matrix(Scale(("low", "middle", "high"), "ordinal")).tolist()
+        >>> LINEAR.weight_matrix(Scale(("low", "middle", "high"), "ordinal")).tolist()
         [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
         """
         return 1 - self.distances(scale)
@@ -69,55 +69,59 @@ def largest_used_distance(distances: Array, label_counts: Array) -> Array:
     return np.where(unit > 0, unit, 1.0)
 
 
-def _differences(x: Array) -> Array:
+def _absolute_differences(x: Array) -> Array:
     return np.abs(x[:, None] - x)
 
 
-def _ordinal(x: Array) -> Array:
-    rank_differences = _differences(np.argsort(np.argsort(x)).astype(float)) + 1
+def _ordinal_distances(x: Array) -> Array:
+    rank_differences = _absolute_differences(np.argsort(np.argsort(x)).astype(float)) + 1
     return rank_differences * (rank_differences - 1) / 2
 
 
-def _ratio(x: Array) -> Array:
+def _ratio_distances(x: Array) -> Array:
     sums = x[:, None] + x
-    return (_differences(x) / np.where(sums == 0, 1, sums)) ** 2
+    return (_absolute_differences(x) / np.where(sums == 0, 1, sums)) ** 2
 
 
-def _circular(x: Array) -> Array:
+def _circular_distances(x: Array) -> Array:
     """The squared chord of two places on a circle. The highest is one place from the lowest."""
-    return np.sin(np.pi * _differences(x) / (np.ptp(x) + 1)) ** 2
+    return np.sin(np.pi * _absolute_differences(x) / (np.ptp(x) + 1)) ** 2
 
 
-def _bipolar(x: Array) -> Array:
+def _bipolar_distances(x: Array) -> Array:
     """Squared differences that count more towards the poles; 0 for a category with itself."""
     sums = x[:, None] + x
     from_poles = (sums - 2 * x.min()) * (2 * x.max() - sums)
-    return _differences(x) ** 2 / np.where(np.eye(len(x)), 1, from_poles)
+    return _absolute_differences(x) ** 2 / np.where(np.eye(len(x)), 1, from_poles)
 
 
 IDENTITY = Weighting(
     "",
     r"1_{x \ne y}",
-    lambda x: (_differences(x) > 0).astype(float),
+    lambda x: (_absolute_differences(x) > 0).astype(float),
     frozenset({"nominal", "ordinal"}),
 )
-LINEAR = Weighting(", linear weights", r"|x - y|", _differences)
-QUADRATIC = Weighting(", quadratic weights", r"(x - y)^2", lambda x: _differences(x) ** 2)
-RADICAL = Weighting(", radical weights", r"\sqrt{|x - y|}", lambda x: np.sqrt(_differences(x)))
+LINEAR = Weighting(", linear weights", r"|x - y|", _absolute_differences)
+QUADRATIC = Weighting(", quadratic weights", r"(x - y)^2", lambda x: _absolute_differences(x) ** 2)
+RADICAL = Weighting(
+    ", radical weights", r"\sqrt{|x - y|}", lambda x: np.sqrt(_absolute_differences(x))
+)
 ORDINAL = Weighting(
-    ", ordinal weights", r"\binom{|\mathrm{rank}(x) - \mathrm{rank}(y)| + 1}{2}", _ordinal
+    ", ordinal weights", r"\binom{|\mathrm{rank}(x) - \mathrm{rank}(y)| + 1}{2}", _ordinal_distances
 )
 RATIO = Weighting(
-    ", ratio weights", r"\left(\frac{x - y}{x + y}\right)^2", _ratio, frozenset({"ratio"})
+    ", ratio weights", r"\left(\frac{x - y}{x + y}\right)^2", _ratio_distances, frozenset({"ratio"})
 )
 CIRCULAR = Weighting(
     ", circular weights",
     r"\sin^2 \frac{\pi (x - y)}{x_{max} - x_{min} + 1}",
-    _circular,
+    _circular_distances,
     frozenset({"ordinal"}),
 )
 BIPOLAR = Weighting(
-    ", bipolar weights", r"\frac{(x - y)^2}{(x + y - 2 x_{min}) (2 x_{max} - x - y)}", _bipolar
+    ", bipolar weights",
+    r"\frac{(x - y)^2}{(x + y - 2 x_{min}) (2 x_{max} - x - y)}",
+    _bipolar_distances,
 )
 
 WEIGHTINGS = {

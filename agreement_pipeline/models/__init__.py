@@ -3,7 +3,7 @@
 from agreement_pipeline.models.anchors import (
     FEWEST_ANCHORS as FEWEST_ANCHORS,
     Anchored as Anchored,
-    anchored as anchored,
+    compare_with_anchors as compare_with_anchors,
 )
 from agreement_pipeline.models.auditor import ModelsAuditor as ModelsAuditor
 from agreement_pipeline.models.certificates import (
@@ -29,7 +29,7 @@ from agreement_pipeline.models.draw import (
 )
 from agreement_pipeline.models.identity import (
     Identity as Identity,
-    identified as identified,
+    identity_finding as identity_finding,
     identities_in as identities_in,
     exported_identities as exported_identities,
     load_identity as load_identity,

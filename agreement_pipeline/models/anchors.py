@@ -67,12 +67,14 @@ class Anchored:
         )
 
 
-def anchored(certified_shares: Array, looks: Array, most_lost: float, tail: float) -> Anchored:
+def compare_with_anchors(
+    certified_shares: Array, looks: Array, most_lost: float, tail: float
+) -> Anchored:
     """`certified_shares` (N,) and `looks` (T, N) are the share of the panel's labels of each anchor
     that are the classifier's. `tail` is the probability that the limit is ever too low.
 
     >>> shares = np.tile([1.0, 1, 1, 2 / 3], 25)
-    >>> result = anchored(shares, np.stack([shares, shares, 1 - shares]), 0.05, 0.025)
+    >>> result = compare_with_anchors(shares, np.stack([shares, shares, 1 - shares]), 0.05, 0.025)
     >>> result.drifted, round(result.first, 3), round(result.last, 3), round(result.upper, 2)
     (True, 0.917, 0.083, 0.17)
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.integrity import Finding
-from agreement_pipeline.models.identity import Identity, identified, identities_in
+from agreement_pipeline.models.identity import Identity, identities_in, identity_finding
 from agreement_pipeline.models.silver import CertifiedBy, SilverAudit
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
@@ -49,7 +49,9 @@ class ModelsAuditor:
             } - {identity.digest}
             identities.append(identity)
             findings.append(
-                identified(identity, {*(digest[:12] for digest in namesakes), *exported_digests})
+                identity_finding(
+                    identity, {*(digest[:12] for digest in namesakes), *exported_digests}
+                )
             )
         if self.certified_by is None:
             return _build_audit(identities, findings)
@@ -87,7 +89,7 @@ def _build_audit(
     silver: SilverAudit | None = None,
 ) -> Audit:
     def find(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
-        yield from map(identified, identities)
+        yield from map(identity_finding, identities)
         if silver is not None:
             yield silver.finding(ratings, policy)
 

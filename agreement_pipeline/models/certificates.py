@@ -16,11 +16,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.counting import counting_of
+from agreement_pipeline.counting import counting_for
 from agreement_pipeline.errors import MISREAD, CertificateError, DrawError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import alternative_annotator_test
-from agreement_pipeline.models.anchors import FEWEST_ANCHORS, Anchored, anchored
+from agreement_pipeline.models.anchors import FEWEST_ANCHORS, Anchored, compare_with_anchors
 from agreement_pipeline.models.draw import refuse_moved_contents
 from agreement_pipeline.models.identity import Identity, exported_identities
 from agreement_pipeline.policy import Policy, Verdict, waiver_from_mapping
@@ -29,9 +29,9 @@ from agreement_pipeline.ratings import (
     Ratings,
     Scale,
     dichotomize,
-    like_models,
-    lookalikes,
+    group_lookalike_names,
     measure_gold,
+    names_like_models,
 )
 from agreement_pipeline.release import (
     ANY_KEY,
@@ -49,7 +49,7 @@ from agreement_pipeline.release import (
     today,
 )
 from agreement_pipeline.store import Store, digest_of, of_event
-from agreement_pipeline.text import called, chained, counted, listed
+from agreement_pipeline.text import called, counted, join_sentences, listed
 from agreement_pipeline.version import __version__
 
 SCHEMA = "agreement-certificate/1"
@@ -214,7 +214,9 @@ class Certificate:
             yield f"not known of it: {listed(absent)}"
         name, earlier = self.identity.name, self.earlier
         mine = {
-            entry["identity_digest"] for entry in earlier if _are_alike(entry["classifier"], name)
+            entry["identity_digest"]
+            for entry in earlier
+            if _are_alike_names(entry["classifier"], name)
         }
         if namesakes := mine - {self.identity.digest}:
             namesakes_phrase = counted(len(namesakes), "other classifier")
@@ -317,8 +319,8 @@ def certify(
         refuse_replaced(store, [judged_round.version for judged_round in judged_rounds])
         for judged_round in judged_rounds:
             if not is_last_decision(store, judged_round.version, judged_round.facts):
-                raise _not_admitted(judged_round.version.round, "judged again meanwhile")
-        certificate = _with_history(certificate, store.history())
+                raise _not_admitted_error(judged_round.version.round, "judged again meanwhile")
+        certificate = _add_history(certificate, store.history())
         _require_reason_for_another(store, certificate.earlier, identity, reason)
         content = as_json(certificate.to_mapping())
         digest, reasons = digest_of(content), list(certificate.reasons)
@@ -374,7 +376,7 @@ def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
                 f"categories as certified, {certificate.scale.in_words}. Read them on that scale.",
                 "certificate_other_labels",
             )
-        columns = sides.first(["item", "label"], raters=[name]).to_pydict()
+        columns = sides.first_ratings(["item", "label"], raters=[name]).to_pydict()
         labels = dict(zip(columns["item"], columns["label"], strict=True))
         earlier = _read_labels_of_looks(store, looks)
         anchor_items = {*(earlier[0] if earlier else panel.counts_by_item)}
@@ -424,7 +426,9 @@ def domain_of(ratings: Ratings, name: str) -> dict[str, list[str]]:
 def _distinct_values(
     ratings: Ratings, column: str, raters: Collection[str], items: Collection[str] | None = None
 ) -> set[str]:
-    return {*ratings.first([column], raters=raters, items=items)[column].unique().to_pylist()}
+    return {
+        *ratings.first_ratings([column], raters=raters, items=items)[column].unique().to_pylist()
+    }
 
 
 def refuse_expiry(expires: date, on: date, max_days: int | None = None) -> None:
@@ -458,7 +462,9 @@ def _build_certificate(
 ) -> Certificate:
     for judged_round in judged_rounds:
         if not judged_round.decision.admitted:
-            raise _not_admitted(judged_round.version.round, chained(judged_round.decision.reasons))
+            raise _not_admitted_error(
+                judged_round.version.round, join_sentences(judged_round.decision.reasons)
+            )
     judged_rounds = [
         replace(judged_round, ratings=_dichotomize_at_cut(judged_round.ratings, rules))
         for judged_round in judged_rounds
@@ -494,7 +500,7 @@ def _dichotomize_at_cut(ratings: Ratings, rules: Policy) -> Ratings:
 
 
 def _build_evidence(judged_round: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
-    name, ratings = identity.name, judged_round.ratings.unassisted
+    name, ratings = identity.name, judged_round.ratings.without_assisted
     all_ratings = measure_gold(judged_round.ratings)
     _refuse_panel(judged_round, all_ratings, identity)
     verdicts = _judge_classifier(ratings, name, rules)
@@ -509,7 +515,9 @@ def _build_evidence(judged_round: Judged, identity: Identity, rules: Policy) -> 
             )
             for verdict in verdicts
         )
-    test = alternative_annotator_test(counting_of(ratings).by_rater(ratings, (name,)).against(name))
+    test = alternative_annotator_test(
+        counting_for(ratings).by_rater(ratings, (name,)).with_rater_apart(name)
+    )
     test_fields = ("winning_rate", "passed", "epsilon", "undefined")
     return {
         "ratings_digest": judged_round.version.ratings_digest,
@@ -523,7 +531,7 @@ def _build_evidence(judged_round: Judged, identity: Identity, rules: Policy) -> 
 
 
 def _judge_classifier(ratings: Ratings, name: str, rules: Policy) -> tuple[Verdict, ...]:
-    classifier_policy = rules.of_classifiers
+    classifier_policy = rules.restricted_to_classifiers
     estimates = measure_ratings(
         ratings, classifier_policy.measures, classifier_policy.inference, scopes=("classifier",)
     )
@@ -549,7 +557,7 @@ def _withdraw_if_all_labels_dissent(
     ):
         return verdict
     left_out_phrase = "with the gold items and the labels that began as a suggestion"
-    return verdict.taken_back(left_out_phrase, verdict_with_all, code="dissent_left_out")
+    return verdict.take_back(left_out_phrase, verdict_with_all, code="dissent_left_out")
 
 
 def _refuse_panel(judged_round: Judged, ratings: Ratings, identity: Identity) -> None:
@@ -561,7 +569,7 @@ def _refuse_panel(judged_round: Judged, ratings: Ratings, identity: Identity) ->
             "them. Correct the name, or let it label the round.",
             "certificate_classifier_absent",
         )
-    refuse_models(ratings, identity, location)
+    refuse_raters_named_like_models(ratings, identity, location)
     rated = _distinct_values(ratings, "item", ratings.raters)
     if missing := sorted(rated - labelled):
         raise CertificateError(
@@ -572,7 +580,7 @@ def _refuse_panel(judged_round: Judged, ratings: Ratings, identity: Identity) ->
         )
 
 
-def refuse_models(ratings: Ratings, identity: Identity, location: str) -> None:
+def refuse_raters_named_like_models(ratings: Ratings, identity: Identity, location: str) -> None:
     for exported_identity in exported_identities(ratings):
         if exported_identity.name == identity.name:
             exported_identity.beside(identity).refuse_other(identity)
@@ -581,11 +589,11 @@ def refuse_models(ratings: Ratings, identity: Identity, location: str) -> None:
         classifier_name for classifier_name in (identity.name, identity.model) if classifier_name
     ]
     models = {
-        *like_models(raters),
+        *names_like_models(raters),
         *(
             rater
             for rater in raters
-            if any(_are_alike(rater, classifier_name) for classifier_name in classifier_names)
+            if any(_are_alike_names(rater, classifier_name) for classifier_name in classifier_names)
         ),
     }
     if models:
@@ -604,16 +612,16 @@ def _find_earlier_attempts(
     return tuple(
         {key: entry[key] for key in entry_keys}
         for entry in of_event("certified", history)
-        if _are_alike(entry["classifier"], identity.name) or {*entry["rounds"]} & {*rounds}
+        if _are_alike_names(entry["classifier"], identity.name) or {*entry["rounds"]} & {*rounds}
     )
 
 
-def _are_alike(name: str, other_name: str) -> bool:
+def _are_alike_names(name: str, other_name: str) -> bool:
     """Judge is no new name beside judge."""
-    return name == other_name or bool(lookalikes([name, other_name]))
+    return name == other_name or bool(group_lookalike_names([name, other_name]))
 
 
-def _with_history(certificate: Certificate, history: Sequence[Entry]) -> Certificate:
+def _add_history(certificate: Certificate, history: Sequence[Entry]) -> Certificate:
     """With what the log has of earlier attempts, of other rounds, and of rounds that came again."""
     arrived = Counter(entry["round"] for entry in of_event("ingested", history))
     return replace(
@@ -627,7 +635,7 @@ def _with_history(certificate: Certificate, history: Sequence[Entry]) -> Certifi
 def _require_reason_for_another(
     store: Store, earlier: Sequence[Entry], identity: Identity, reason: str
 ) -> None:
-    mine = [entry for entry in earlier if _are_alike(entry["classifier"], identity.name)]
+    mine = [entry for entry in earlier if _are_alike_names(entry["classifier"], identity.name)]
     if mine and not any(map(str.isalnum, reason)):
         raise CertificateError(
             f"{store.root}: found {counted(len(mine), 'earlier attempt')} under the name "
@@ -677,7 +685,7 @@ def _refuse_unusable(content_name: str) -> Iterator[None]:
     try:
         yield
     except MISREAD as error:
-        raise _not_derived(f"{content_name} that cannot be used ({error})") from None
+        raise _not_derived_error(f"{content_name} that cannot be used ({error})") from None
 
 
 def _read_identity(document: Mapping[str, Any]) -> Identity:
@@ -729,7 +737,8 @@ def _load_in_force(
     earlier_history = history[: entry["number"] - 1]
     if entry["decision"] != "certified":
         raise CertificateError(
-            f"classifier {identity.name}: found that it was held ({chained(entry['reasons'])}); "
+            f"classifier {identity.name}: found that it was held "
+            f"({join_sentences(entry['reasons'])}); "
             "expected a certificate. Improve the classifier, and certify it again.",
             "certificate_held",
         )
@@ -770,8 +779,8 @@ class _Panel:
         self.rules = certified.policy
         self.certified_labels, self.counts_by_item = dict[str, str](), dict[str, Counter[str]]()
         for judged_round in judged_rounds:
-            ratings = _dichotomize_at_cut(judged_round.ratings, self.rules).unassisted
-            columns = ratings.first(["item", "rater", "label"]).to_pydict()
+            ratings = _dichotomize_at_cut(judged_round.ratings, self.rules).without_assisted
+            columns = ratings.first_ratings(["item", "rater", "label"]).to_pydict()
             for item, rater, label in zip(*columns.values(), strict=True):
                 if rater == certified.identity.name:
                     self.certified_labels[item] = label
@@ -782,7 +791,7 @@ class _Panel:
         """Agreement with the panel on the items of the first look, over all looks."""
         items = sorted(looks[0])
         if any({*look} != {*items} for look in looks) or not {*items} <= self.counts_by_item.keys():
-            raise _not_derived("other anchors than the first, or none of its items")
+            raise _not_derived_error("other anchors than the first, or none of its items")
         certified_shares, *shares_by_look = (
             [
                 self.counts_by_item[item][labels[item]] / self.counts_by_item[item].total()
@@ -791,7 +800,9 @@ class _Panel:
             for labels in (self.certified_labels, *looks)
         )
         lost, tail = self.rules.most_lost, self.rules.inference.tail
-        return anchored(np.array(certified_shares), np.array(shares_by_look), lost, tail)
+        return compare_with_anchors(
+            np.array(certified_shares), np.array(shares_by_look), lost, tail
+        )
 
 
 def _refuse_before_drift(
@@ -851,7 +862,7 @@ def _derive_certificate(
     identity.refuse_other(_read_identity(document))
     refuse_expiry(expires, logged_on, MAX_VALIDITY_DAYS)
     judged_rounds = [judge_version(store, store.present(name), terms) for name in entry["rounds"]]
-    certificate = _with_history(
+    certificate = _add_history(
         _build_certificate(project, identity, expires, rules, terms, judged_rounds, reason),
         earlier_history,
     )
@@ -865,18 +876,18 @@ def _derive_certificate(
     if first_difference or any(
         entry[key] != value for key, value in _log_facts(certificate).items()
     ):
-        raise _not_derived(first_difference or "facts that the log has otherwise")
+        raise _not_derived_error(first_difference or "facts that the log has otherwise")
     gate = {decision["round"]: decision for decision in of_event("decided", earlier_history)}
     for judged_round in judged_rounds:
         name, facts = judged_round.version.round, judged_round.facts
         if name not in gate or any(gate[name][key] != facts[key] for key in BOUND):
-            raise _not_derived(
+            raise _not_derived_error(
                 f"rules for the panel of round {name} that the gate did not judge by"
             )
     return certificate, judged_rounds
 
 
-def _not_derived(mismatch: str) -> CertificateError:
+def _not_derived_error(mismatch: str) -> CertificateError:
     return CertificateError(
         f"certificate: found {mismatch}; expected what the rounds in the store give. Do not rely "
         "on it; certify the classifier again.",
@@ -884,7 +895,7 @@ def _not_derived(mismatch: str) -> CertificateError:
     )
 
 
-def _not_admitted(name: str, reason: str) -> CertificateError:
+def _not_admitted_error(name: str, reason: str) -> CertificateError:
     return CertificateError(
         f"round {name}: found a round that is not admitted ({reason}); expected an admitted panel. "
         "Correct what the reasons name.",

@@ -21,11 +21,11 @@ from agreement_pipeline.ratings import (
     Array,
     Codes,
     Ratings,
-    arrow_column,
-    described,
-    lookalikes,
-    numbers_in,
-    whole,
+    as_number_array,
+    as_whole_numbers_or_missing,
+    describe_lookalikes,
+    group_lookalike_names,
+    numbers_as_arrow,
 )
 from agreement_pipeline.tables import Table
 from agreement_pipeline.text import called, counted, listed
@@ -272,8 +272,8 @@ class _Evidence:
         self, ratings: Ratings, population: Ratings, classifier: str | None, design: Design
     ) -> None:
         refuse_design(population, design, "correct", RatingsError)
-        self.panel, self.population, self.design = ratings.unassisted, population, design
-        self.classifier = the_classifier(population, classifier)
+        self.panel, self.population, self.design = ratings.without_assisted, population, design
+        self.classifier = only_classifier(population, classifier)
         self.scales = population.scale, ratings.scale
         self._refuse_other_labels()
         self.names = tuple(dict.fromkeys(name for scale in self.scales for name in scale.names))
@@ -282,10 +282,12 @@ class _Evidence:
         classifier_table, self.predicted = self._read_labels(population, [self.classifier])
         panel_table, self.panel_labels = self._read_labels(self.panel, self.panel.raters)
         items, labelled = classifier_table["item"], panel_table["item"]
-        self.rater = np.unique(whole(panel_table["place"]), return_inverse=True)[1]
+        self.rater = np.unique(
+            as_whole_numbers_or_missing(panel_table["place"]), return_inverse=True
+        )[1]
         self.n_raters = int(self.rater.max(initial=-1)) + 1
-        places = places_among(labelled, items)
-        strange = labelled.take(arrow_column(np.flatnonzero(places < 0))).unique().to_pylist()
+        places = places_of_items_among(labelled, items)
+        strange = labelled.take(numbers_as_arrow(np.flatnonzero(places < 0))).unique().to_pylist()
         if strange:
             raise RatingsError(
                 f"correct: found {called('item', strange)} with labels of the panel and none of "
@@ -317,22 +319,22 @@ class _Evidence:
             )
 
     def _refuse_other_spellings(self) -> None:
-        for alike in lookalikes(self.names):
+        for alike in group_lookalike_names(self.names):
             if not any({*alike} <= {*scale.names} for scale in self.scales):
                 raise RatingsError(
                     f"correct: found labels that print alike, and are different: "
-                    f"{described(alike)}; expected one spelling by the panel and by "
+                    f"{describe_lookalikes(alike)}; expected one spelling by the panel and by "
                     f"{self.classifier!r}. Correct the labels of one table."
                 )
 
     def _read_labels(self, ratings: Ratings, raters: Collection[str]) -> "tuple[pa.Table, Array]":
         """The first ratings by some raters, and their labels: numbers, or places among `names`."""
         label_column = "number" if self.numeric else "code"
-        table = ratings.first(["item", "place", label_column], raters=raters)
+        table = ratings.first_ratings(["item", "place", label_column], raters=raters)
         if self.numeric:
-            return table, numbers_in(table[label_column])
+            return table, as_number_array(table[label_column])
         places = np.array([self.names.index(name) for name in ratings.scale.names])
-        return table, places[whole(table[label_column])].astype(float)
+        return table, places[as_whole_numbers_or_missing(table[label_column])].astype(float)
 
     def iterate_corrected(
         self, majority_of: int | None, raters: Population, confidence_level: float
@@ -430,7 +432,9 @@ class _Evidence:
         label_sums = _sum_by_place(panel_labels[label_mask], item_places, len(self.drawn))
         n_given = np.bincount(item_places)
         labels = (
-            majorities(label_sums, n_given, majority_of) if majority_of else label_sums / n_given
+            majority_shares(label_sums, n_given, majority_of)
+            if majority_of
+            else label_sums / n_given
         )
         predicted_sums = _sum_by_place(predicted, self.unit, n)
         drawn_sums = _sum_by_place(labels, self.unit[self.drawn], n)
@@ -509,7 +513,7 @@ def refuse_design(
         )
 
 
-def the_classifier(population: Ratings, name: str | None) -> str:
+def only_classifier(population: Ratings, name: str | None) -> str:
     classifiers = [rater for rater in population.everyone if rater in population.classifiers]
     if name is None and len(classifiers) == 1:
         return classifiers[0]
@@ -524,21 +528,23 @@ def the_classifier(population: Ratings, name: str | None) -> str:
 
 def clusters_of(population: Ratings, items: "pa.ChunkedArray") -> Codes:
     item_table = population.items(["cluster_at"])
-    clusters = whole(item_table["cluster_at"])[places_among(items, item_table["item"])]
+    clusters = as_whole_numbers_or_missing(item_table["cluster_at"])[
+        places_of_items_among(items, item_table["item"])
+    ]
     return np.asarray(np.unique(clusters, return_inverse=True)[1])
 
 
-def places_among(items: "pa.ChunkedArray", among: "pa.ChunkedArray") -> Codes:
+def places_of_items_among(items: "pa.ChunkedArray", among: "pa.ChunkedArray") -> Codes:
     from pyarrow.compute import index_in
 
-    return whole(index_in(items, value_set=among))
+    return as_whole_numbers_or_missing(index_in(items, value_set=among))
 
 
 def _sum_by_place(values: Array, places: Codes, n: int) -> Array:
     return np.bincount(places, values, minlength=n).astype(float)
 
 
-def majorities(n_giving: Array, n: Codes, majority_of: int) -> Array:
+def majority_shares(n_giving: Array, n: Codes, majority_of: int) -> Array:
     r"""The share of majorities that give a category, over all choices of R of an item's raters.
 
     For s of n raters it is
@@ -546,7 +552,7 @@ def majorities(n_giving: Array, n: Codes, majority_of: int) -> Array:
     what R raters drawn from this panel's population would say (Hoeffding 1948,
     https://doi.org/10.1214/aoms/1177730196).
 
-    >>> majorities(np.array([2.0, 1.0]), np.array([3, 5]), 3).tolist()
+    >>> majority_shares(np.array([2.0, 1.0]), np.array([3, 5]), 3).tolist()
     [1.0, 0.0]
     """
     majority_sizes = range(majority_of // 2 + 1, majority_of + 1)

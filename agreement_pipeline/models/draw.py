@@ -27,13 +27,13 @@ from agreement_pipeline.models.correction import (
     UNITS,
     Design,
     clusters_of,
+    only_classifier,
     refuse_design,
-    the_classifier,
 )
 from agreement_pipeline.ratings import CONTENT_PREFIX, Ratings
 from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import called, counted, joined, listed
-from agreement_pipeline.yaml_files import validated
+from agreement_pipeline.yaml_files import validate_settings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,12 +120,12 @@ class Draw:
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> "Draw":
-        return validated(cls, data, "draw", DrawError)
+        return validate_settings(cls, data, "draw", DrawError)
 
     @classmethod
     def logged(cls, entry: Mapping[str, Any]) -> "Draw":
         recorded_draw = cls.from_mapping({**entry, "population": entry["round"]})
-        derived = _seed(entry["previous"], recorded_draw.population_digest)
+        derived = _draw_seed(entry["previous"], recorded_draw.population_digest)
         if not entry.get("carried") and recorded_draw.seed != derived:
             raise DrawError(
                 f"draw of {recorded_draw.population}: found a seed that does not follow from the "
@@ -220,7 +220,7 @@ class Draw:
             no label (`draw_missing`); an item was not drawn (`draw_added`); or both, so that items
             were replaced (`draw_replaced`).
         """
-        strata = _build_strata(population, the_classifier(population, classifier), self.design)
+        strata = _build_strata(population, only_classifier(population, classifier), self.design)
         digest_and_size = _strata_digest(strata), sum(map(len, strata.values()))
         if digest_and_size != (self.population_digest, self.population_items):
             parts_by_design = {"stratified": "labels or items", "clustered": "clusters or items"}
@@ -239,8 +239,8 @@ class Draw:
                 "expected those that nobody chose. Draw again, and say why.",
                 "draw_not_derived",
             )
-        panel = ratings.unassisted
-        labelled = {*panel.first(["item"], raters=panel.raters)["item"].to_pylist()}
+        panel = ratings.without_assisted
+        labelled = {*panel.first_ratings(["item"], raters=panel.raters)["item"].to_pylist()}
         missing, added = sorted({*self.items} - labelled), sorted(labelled - {*self.items})
         if not (missing or added):
             return
@@ -302,7 +302,7 @@ def draw(
     StoreError
         The name is not allowed.
     """
-    called_by = the_classifier(population, classifier)
+    called_by = only_classifier(population, classifier)
     strata = _build_strata(population, called_by, design)
     if population.raters or (right and design != "stratified"):
         contents = "shares of labels" if right else f"labels of {listed(population.raters)}"
@@ -341,7 +341,7 @@ def draw(
                 "must be another (--reason).",
                 "draw_open",
             )
-        seed = _seed(store.log.head, digest)
+        seed = _draw_seed(store.log.head, digest)
         reasons = [
             earlier_reason for earlier_draw in earlier for earlier_reason in earlier_draw.reasons
         ]
@@ -453,14 +453,14 @@ def draw_of(store: Store, population: Ratings) -> Draw:
     )
 
 
-def _seed(head: str, digest: str) -> str:
+def _draw_seed(head: str, digest: str) -> str:
     return digest_of(f"{head}\n{digest}".encode())
 
 
 def _build_strata(population: Ratings, classifier: str, design: Design) -> dict[str, list[str]]:
     """The items of each label, or of each cluster by its first item. A simple draw has one, ""."""
     columns = ["item", "label"] if design == "stratified" else ["item"]
-    table = population.first(columns, raters=[classifier])
+    table = population.first_ratings(columns, raters=[classifier])
     items = table["item"].to_pylist()
     if design == "simple":
         return {"": items}
@@ -496,7 +496,7 @@ def _has_items_in_common(store: Store, earlier_draw: Draw, population: Set[str])
 
 
 def _labelled_items(population: Ratings) -> frozenset[str]:
-    return frozenset(population.first(["item"])["item"].to_pylist())
+    return frozenset(population.first_ratings(["item"])["item"].to_pylist())
 
 
 def _digest_contents(ratings: Ratings, items: Collection[str]) -> dict[str, DigestByItem]:

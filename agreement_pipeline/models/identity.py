@@ -11,17 +11,24 @@ from typing import Annotated, Any
 from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.large_files import digest_of_plain
-from agreement_pipeline.mistakes import CLOSED, Value, day, is_text, refuse_mistakes, shown
+from agreement_pipeline.mistakes import (
+    CLOSED,
+    Value,
+    day_value,
+    is_text,
+    refuse_mistakes,
+    value_in_message,
+)
 from agreement_pipeline.policy import build_gate_finding, is_digest
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import digest_at
 from agreement_pipeline.text import listed
-from agreement_pipeline.yaml_files import Place, read_yaml, validated
+from agreement_pipeline.yaml_files import Place, read_yaml, validate_settings
 
 FILES = {"prompt": "prompt_digest", "rubric": "rubric_digest"}
 
 
-def _are_plain(values: object) -> bool:
+def _are_plain_values(values: object) -> bool:
     try:
         json.dumps(values, sort_keys=True, allow_nan=False)
     except (RecursionError, TypeError, ValueError):
@@ -36,7 +43,9 @@ DIGEST = Value(
     is_digest,
     "Name the file instead, as prompt: judge.txt, and its digest is taken.",
 )
-PARAMETERS = Value("texts, finite numbers, true or false, and lists of these, by name", _are_plain)
+PARAMETERS = Value(
+    "texts, finite numbers, true or false, and lists of these, by name", _are_plain_values
+)
 
 
 @dataclass(frozen=True)
@@ -69,14 +78,14 @@ class Identity:
     prompt_digest: Annotated[str | None, DIGEST] = None
     rubric_digest: Annotated[str | None, DIGEST] = None
     parameters: Annotated[Mapping[str, Any] | None, PARAMETERS] = None
-    date: Annotated[datetime.date | None, day()] = None
+    date: Annotated[datetime.date | None, day_value()] = None
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, CertificateError)
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "identity") -> "Identity":
-        return validated(cls, data, source, CertificateError)
+        return validate_settings(cls, data, source, CertificateError)
 
     def to_mapping(self) -> dict[str, Any]:
         parameters = None if self.parameters is None else dict(self.parameters)
@@ -127,7 +136,7 @@ class Identity:
             if digest_of_plain(mine[part]) != digest_of_plain(expected):
                 part_name = part.removesuffix("_digest")
                 stated_as, certified_as = (
-                    f"no {part}" if value is None else f"{part} {shown(value)}"
+                    f"no {part}" if value is None else f"{part} {value_in_message(value)}"
                     for value in (mine[part], expected)
                 )
                 raise CertificateError(
@@ -163,7 +172,7 @@ def identities_in(
         yield identity, mine - {identity.digest[:12]}
 
 
-def identified(identity: Identity, other_digests: Collection[str] = ()) -> Finding:
+def identity_finding(identity: Identity, other_digests: Collection[str] = ()) -> Finding:
     """Others, by their digests, are a warning, since another digest is another classifier."""
     words = f"labels of {identity.in_words}"
     if other_digests:
@@ -189,7 +198,8 @@ def load_identity(path: Path | str) -> Identity:
         # A Path raises an error for a whole prompt, since that is too long for a name.
         if not is_text(file_name) or not isfile(file.parent / file_name) or FILES[key] in data:
             raise CertificateError(
-                f"{place / key}: {key}: found {shown(file_name)}; expected the path of a file from "
+                f"{place / key}: {key}: found {value_in_message(file_name)}; expected the path of "
+                "a file from "
                 f"{file.parent.resolve()}, and no {FILES[key]} beside it. Correct the path."
             )
         data[FILES[key]] = digest_at(file.parent / file_name)

@@ -214,7 +214,7 @@ def prediction_powered(
         )
         value = min(max(estimate, 0.0), 1.0)
         limits = Interval(max(low, 0.0), min(high, 1.0))
-        return Mean(value, limits.including(value))
+        return Mean(value, limits.widened_to_include(value))
 
     value, classical_value = estimates(strata)
     classical, corrected = shares**2 @ [stratum.variances for stratum in strata]

@@ -15,21 +15,21 @@ import pandas as pd
 
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
 from agreement_pipeline.integrity import Finding
-from agreement_pipeline.mistakes import Value, day
+from agreement_pipeline.mistakes import Value, day_value
 from agreement_pipeline.models.certificates import (
     Certificate,
     open_certificate,
     refuse_expiry,
-    refuse_models,
+    refuse_raters_named_like_models,
 )
 from agreement_pipeline.models.correction import WrongLabels, wrong_labels
 from agreement_pipeline.models.draw import Draw, draw_of
 from agreement_pipeline.models.identity import Identity
 from agreement_pipeline.policy import AUDITED, Policy, build_gate_finding, is_digest
-from agreement_pipeline.ratings import Ratings, in_pandas
+from agreement_pipeline.ratings import Ratings, arrow_to_pandas
 from agreement_pipeline.store import RoundVersion, Store
 from agreement_pipeline.text import counted, in_words, listed
-from agreement_pipeline.yaml_files import validated
+from agreement_pipeline.yaml_files import validate_settings
 
 PERCENT = ".2%"
 
@@ -38,12 +38,12 @@ PERCENT = ".2%"
 class SilverAudit:
     classifier: Identity
     certificate: Annotated[str, Value("a digest", is_digest)]
-    expires: Annotated[date, day()]
+    expires: Annotated[date, day_value()]
     draw: Draw
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> "SilverAudit":
-        return validated(cls, data, "silver", CertificateError)
+        return validate_settings(cls, data, "silver", CertificateError)
 
     def to_mapping(self) -> dict[str, Any]:
         return {
@@ -174,7 +174,7 @@ class CertifiedBy:
                 "which is certified. Correct the name, or let it label the round.",
                 "certificate_classifier_absent",
             )
-        refuse_models(ratings, self.identity, location)
+        refuse_raters_named_like_models(ratings, self.identity, location)
         certificate = self._certificate
         refuse_expiry(certificate.expires, on)
         certificate.refuse_others(ratings)
@@ -184,7 +184,7 @@ class CertifiedBy:
     def _iterate_deliveries_since(
         self, store: Store, ratings: Ratings, draw: Draw
     ) -> Iterator[tuple[str, Ratings]]:
-        items, drawn_at, delivered_at = _items_of(ratings, ratings.everyone), "", ""
+        items, drawn_at, delivered_at = _items_labelled_by(ratings, ratings.everyone), "", ""
         if ratings.digest not in self._labelled:
             self._labelled[ratings.digest] = self._list_items_by_labeller(ratings)
         for entry in store.history():
@@ -227,8 +227,10 @@ class CertifiedBy:
         other_classifiers = [
             classifier for classifier in delivered.classifiers if classifier != self.identity.name
         ]
-        items_by_classifier = {name: _items_of(delivered, [name]) for name in other_classifiers}
-        return {**items_by_classifier, "": _items_of(delivered, delivered.raters)}
+        items_by_classifier = {
+            name: _items_labelled_by(delivered, [name]) for name in other_classifiers
+        }
+        return {**items_by_classifier, "": _items_labelled_by(delivered, delivered.raters)}
 
     def _iterate_first_labels(
         self, ratings: Ratings, earlier: Iterable[tuple[str, Ratings]], draw: Draw
@@ -244,20 +246,20 @@ class CertifiedBy:
         def read_panel_labels(delivery: Ratings) -> pd.DataFrame:
             people = {*delivery.raters, *ratings.raters} - {model}
             panel = [rater for rater in delivery.everyone if rater in people]
-            labels: pd.DataFrame = in_pandas(
-                delivery.first(columns, items=draw.items, raters=panel)
+            labels: pd.DataFrame = arrow_to_pandas(
+                delivery.first_ratings(columns, items=draw.items, raters=panel)
             )
             return labels[labels["label"].isin(ratings.scale.names)]
 
         deliveries = list(earlier)
         if ratings.scale.continuous or not deliveries:
             return
-        current_labels = read_panel_labels(ratings.unassisted)
+        current_labels = read_panel_labels(ratings.without_assisted)
         earlier_labels = pd.concat([read_panel_labels(delivery) for _, delivery in deliveries])
         first_labels = pd.concat([earlier_labels, current_labels]).drop_duplicates(columns[:2])
         labels_of_first_raters = first_labels[first_labels["rater"].isin(earlier_labels["rater"])]
         names = " or ".join(dict.fromkeys(name for name, _ in deliveries))
-        of_model = in_pandas(ratings.first(columns, raters=[model]))
+        of_model = arrow_to_pandas(ratings.first_ratings(columns, raters=[model]))
         for settled_labels, compared_labels in (
             (first_labels, current_labels),
             (labels_of_first_raters, first_labels),
@@ -273,5 +275,5 @@ class CertifiedBy:
         return open_certificate(self.store, self.identity)
 
 
-def _items_of(ratings: Ratings, raters: Collection[str]) -> frozenset[str]:
-    return frozenset(ratings.first(["item"], raters=raters)["item"].to_pylist())
+def _items_labelled_by(ratings: Ratings, raters: Collection[str]) -> frozenset[str]:
+    return frozenset(ratings.first_ratings(["item"], raters=raters)["item"].to_pylist())

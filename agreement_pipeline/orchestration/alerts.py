@@ -12,7 +12,7 @@ from typing import Any
 
 import dagster as dg
 
-from agreement_pipeline.errors import AgreementError, ProjectError, in_a_sentence
+from agreement_pipeline.errors import AgreementError, ProjectError, error_in_a_sentence
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metrics import record_notices
 from agreement_pipeline.orchestration.runs import REASON_TAG, unreleased_tag
@@ -26,10 +26,10 @@ from agreement_pipeline.projects import (
     Notice,
     NoticeKind,
     Project,
+    build_outage_notice,
+    build_recovery_notice,
     joint_release,
     notices,
-    outage,
-    recovery,
     with_who_differs,
 )
 
@@ -117,12 +117,14 @@ class AlertCursor:
         return json.dumps(vars(self), sort_keys=True)
 
     def untold(self, current_notices: list[Notice]) -> list[Notice]:
-        state_by_key = {_key(notice): notice.state for notice in current_notices}
+        state_by_key = {_notice_key(notice): notice.state for notice in current_notices}
         if self.down_since:
             state_by_key |= {DOWN: ""}
         self.states = {key: state for key, state in self.states.items() if key in state_by_key}
         return [
-            notice for notice in current_notices if self.states.get(_key(notice)) != notice.state
+            notice
+            for notice in current_notices
+            if self.states.get(_notice_key(notice)) != notice.state
         ]
 
     def untold_outage(self, project: str, error: Exception, now_seconds: float) -> list[Notice]:
@@ -131,7 +133,7 @@ class AlertCursor:
             self.down_since = now_seconds
         if now_seconds < self.down_since + OUTAGE_SECONDS:
             return []
-        notice = outage(project, self.down_since, in_a_sentence(error))
+        notice = build_outage_notice(project, self.down_since, error_in_a_sentence(error))
         return [] if self.states.get(DOWN) == notice.state else [notice]
 
     def untold_recovery(self, project: str) -> list[Notice]:
@@ -139,14 +141,14 @@ class AlertCursor:
         if not self.down_since or DOWN not in self.states:
             self.down_since = 0.0
             return []
-        return [recovery(project, self.down_since)]
+        return [build_recovery_notice(project, self.down_since)]
 
     def took(self, notice: Notice) -> None:
         if notice.what == UP_AGAIN:
             self.down_since = 0.0
             del self.states[DOWN]
         else:
-            self.states[_key(notice)] = notice.state
+            self.states[_notice_key(notice)] = notice.state
         self.failures, self.next = 0, 0.0
 
     def failed(self, now_seconds: float) -> float:
@@ -175,7 +177,7 @@ def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         cursor = AlertCursor.of(context.cursor)
         try:
-            outcome = _tick(context, host, variable, cursor, bounded_look)
+            outcome = _send_next_notice(context, host, variable, cursor, bounded_look)
         except AgreementError as error:
             return dg.SkipReason(str(error))
         context.update_cursor(cursor.to_cursor())
@@ -184,7 +186,7 @@ def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
     return [alerts]
 
 
-def _tick(
+def _send_next_notice(
     context: dg.SensorEvaluationContext,
     host: Host,
     variable: str | None,
@@ -206,11 +208,11 @@ def _tick(
         post(url, full_notice.body(project.settings.alerts_form))
     except NotPostedError as error:
         wait = cursor.failed(now_seconds)
-        message = f"not told of {_key(notice)}: {error}; the next try is in {wait:g} s"
+        message = f"not told of {_notice_key(notice)}: {error}; the next try is in {wait:g} s"
         context.log.warning(message)
         return message
     cursor.took(notice)
-    return f"told of {_key(notice)}; {len(waiting) - 1} more to tell"
+    return f"told of {_notice_key(notice)}; {len(waiting) - 1} more to tell"
 
 
 def _find_untold(
@@ -226,22 +228,25 @@ def _find_untold(
     def look() -> list[Notice]:
         if reason := project.no_inbox():
             raise ProjectError(reason)
-        unjudged, unreleased = find_unjudged(context, host), _unreleased(context, project)
+        unjudged, unreleased = (
+            find_unjudged(context, host),
+            _unreleased_reason_by_round(context, project),
+        )
         return notices(project, now_seconds, unjudged, unreleased)
 
     try:
         current = bounded_look.take(look)
     except Exception as error:  # the client of a bucket raises errors of its own
-        context.log.error(in_a_sentence(error))
-        down = [outage(project.name, now_seconds, in_a_sentence(error))]
-        _record(context, project, down)
+        context.log.error(error_in_a_sentence(error))
+        down = [build_outage_notice(project.name, now_seconds, error_in_a_sentence(error))]
+        _record_metrics(context, project, down)
         return cursor.untold_outage(project.name, error, now_seconds)
-    _record(context, project, current)
+    _record_metrics(context, project, current)
     _send_heartbeat(context, project, cursor, now_seconds)
     return cursor.untold_recovery(project.name) + cursor.untold(current)
 
 
-def _record(
+def _record_metrics(
     context: dg.SensorEvaluationContext, project: Project, current: Sequence[Notice]
 ) -> None:
     if fault := record_notices(project.name, current):
@@ -262,7 +267,9 @@ def _send_heartbeat(
 
 
 # Dagster opens its instance when it is first asked for, which takes longer than all else here.
-def _unreleased(context: dg.SensorEvaluationContext, project: Project) -> dict[str, str]:
+def _unreleased_reason_by_round(
+    context: dg.SensorEvaluationContext, project: Project
+) -> dict[str, str]:
     """Why the last run could not release an admitted round, or all of them together."""
     planned_release = joint_release(project)
     waiting = [name for name in planned_release.rounds if not project.is_released(name)]
@@ -274,5 +281,5 @@ def _unreleased(context: dg.SensorEvaluationContext, project: Project) -> dict[s
     return reasons
 
 
-def _key(notice: Notice) -> str:
+def _notice_key(notice: Notice) -> str:
     return f"{notice.what} {notice.about}".strip()

@@ -15,16 +15,16 @@ from typing import Any, TypeVar
 import dagster as dg
 import pandas as pd
 
-from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
-from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
+from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, error_in_a_sentence
+from agreement_pipeline.estimates import SCOPE_KINDS, ShownRaters, applicable_measures, survey
 from agreement_pipeline.evidence import (
-    Before,
     Content,
+    RoundBefore,
     charted,
     delivery,
+    describe_health,
     details,
     disputed,
-    health,
     history,
     patterns,
     round_lines,
@@ -47,7 +47,6 @@ from agreement_pipeline.orchestration.metadata import (
     NOT_KNOWN,
     decision_metadata,
     first_rows,
-    keep_page,
     link,
     refused,
     release_metadata,
@@ -55,6 +54,7 @@ from agreement_pipeline.orchestration.metadata import (
     round_lines_metadata,
     row_count,
     table,
+    write_page,
 )
 from agreement_pipeline.orchestration.metrics import record_decision
 from agreement_pipeline.orchestration.runs import (
@@ -65,10 +65,10 @@ from agreement_pipeline.orchestration.runs import (
     NOT_RELEASED,
     Result,
     begin_step,
-    failure,
-    or_fail,
+    build_failure,
     progress,
-    tag,
+    run_or_fail,
+    tag_run,
     unreleased_tag,
 )
 from agreement_pipeline.orchestration.sensors import shown_state
@@ -76,8 +76,8 @@ from agreement_pipeline.policy import Decision, check_round, select_judged_ratin
 from agreement_pipeline.projects import (
     INDEX,
     Project,
+    build_overdue_notice,
     joint_release,
-    overdue,
     page_of,
     project_page,
     round_before,
@@ -95,7 +95,7 @@ from agreement_pipeline.release import (
     reassess,
 )
 from agreement_pipeline.report import printable
-from agreement_pipeline.text import chained
+from agreement_pipeline.text import join_sentences
 
 T = TypeVar("T")
 DRAW_COLUMNS = {
@@ -185,19 +185,19 @@ def rating_patterns(stored: StoredRound) -> Result:
 def inter_rater_agreement(stored: StoredRound) -> Result:
     """Do the raters agree with each other?"""
     name_and_ratings = round_before(stored.name, stored.project.store)
-    earlier_round = None if name_and_ratings is None else Before(*name_and_ratings)
+    earlier_round = None if name_and_ratings is None else RoundBefore(*name_and_ratings)
     changes = since(stored.ratings, stored.name, earlier_round, stored.project.policy)
-    return _agreement(stored, "inter-rater", **changes)
+    return _agreement_result(stored, "inter-rater", **changes)
 
 
 def intra_rater_agreement(stored: StoredRound) -> Result:
     """Does each rater agree with themselves on items that came back?"""
-    return _agreement(stored, "intra-rater")
+    return _agreement_result(stored, "intra-rater")
 
 
 def classifier_agreement(stored: StoredRound) -> Result:
     """Does a model agree with the panel?"""
-    return _agreement(stored, "classifier")
+    return _agreement_result(stored, "classifier")
 
 
 def disputed_items(stored: StoredRound) -> Result:
@@ -220,7 +220,7 @@ def training_data(project: Project, round_name: str) -> Result:
 
     If there are none, `acceptability` says why.
     """
-    return _released(project.release(round_name), [checks.released()])
+    return _release_result(project.release(round_name), [checks.released_result()])
 
 
 def round_page(stored: StoredRound) -> Result:
@@ -228,7 +228,7 @@ def round_page(stored: StoredRound) -> Result:
     project, round_name = stored.project, stored.name
     today = datetime.now(UTC).date()
     page = page_of_one(project, round_name, on=today, other_rounds=project.store.rounds())
-    keep_page(project, page_of(round_name), page)
+    write_page(project, page_of(round_name), page)
     return dg.MaterializeResult(metadata=link(project, page_of(round_name)))
 
 
@@ -243,11 +243,11 @@ def agreement_history(host: Host) -> Result:
     state, standing = shown_state(project, due), project.statuses.refresh()
     rounds = table_of_rows(standing.rows, project.unjudged(due))
     chart = charted(rounds, project.policy, standing.chart)
-    late, unused = overdue(project, time.time()), project.unused_waivers()
+    late, unused = build_overdue_notice(project, time.time()), project.unused_waivers()
     late_reasons = "; ".join(late.why) if late else ""
     if project.settings.pages:
         of_store = table_of_rows(standing.rows)
-        keep_page(project, INDEX, project_page(project, standing.rows, rounds=of_store))
+        write_page(project, INDEX, project_page(project, standing.rows, rounds=of_store))
     project.statuses.save(replace(standing, chart=chart))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(state),
@@ -256,7 +256,7 @@ def agreement_history(host: Host) -> Result:
             *checks.certificates(project),
         ],
         metadata={
-            "health": health(rounds, late_reasons),
+            "health": describe_health(rounds, late_reasons),
             **round_lines_metadata(round_lines(rounds), host.key("acceptability")),
             **link(project, INDEX),
             **rendered(history(rounds, project.policy, chart), in_place=False),
@@ -291,7 +291,9 @@ def drawn_items(host: Host) -> Result:
 
 def release(host: Host) -> Result:
     """The admitted rounds together. Each is judged again from its bytes."""
-    return _released(host.project.release(), [checks.released_together()], by_round=False)
+    return _release_result(
+        host.project.release(), [checks.released_together_result()], by_round=False
+    )
 
 
 def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Result]:
@@ -308,8 +310,8 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     changed_rows: list[dict[str, str]] = []
     failed: dict[str, str] = {}
     project = host.project
-    looked_at = or_fail(context, lambda: reassess(project.store, **project.terms))
-    while outcome := or_fail(context, lambda: next(looked_at, None)):
+    looked_at = run_or_fail(context, lambda: reassess(project.store, **project.terms))
+    while outcome := run_or_fail(context, lambda: next(looked_at, None)):
         counts["rounds"] += 1
         counts["decided_anew"] += outcome.judged is not None
         counts["withdrawn"] += outcome.withdrawn
@@ -320,7 +322,7 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
         del outcome  # so the next round is judged without the ratings of this one in memory
     failed |= _release_without_gold(host, context)
     yield dg.MaterializeResult(
-        check_results=[checks.reassessed(failed)],
+        check_results=[checks.reassessed_result(failed)],
         metadata={
             **counts,
             "changed": len(changed_rows),
@@ -334,15 +336,15 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     )
     if failed:
         failures = "; ".join(f"round {name}: {reason}" for name, reason in failed.items())
-        raise failure(f"not judged again, or not released or shown: {failures}", "not_judged")
+        raise build_failure(f"not judged again, or not released or shown: {failures}", "not_judged")
 
 
-def _agreement(stored: StoredRound, question: Question, **extra_sections: Content) -> Result:
+def _agreement_result(stored: StoredRound, question: Question, **extra_sections: Content) -> Result:
     ratings, policy = stored.ratings, stored.project.policy
-    measures, part = applicable(ratings, question), select_judged_ratings(ratings, policy)
+    measures, part = applicable_measures(ratings, question), select_judged_ratings(ratings, policy)
     judged_scopes = {rule.scope for rule in policy.rules}
     scopes = {*SCOPE_KINDS} - {"stratum"}
-    shown_raters = Shown.of(ratings)
+    shown_raters = ShownRaters.choose(ratings)
     estimates = survey(
         part,
         measures,
@@ -369,7 +371,7 @@ def _agreement(stored: StoredRound, question: Question, **extra_sections: Conten
     )
 
 
-def _released(
+def _release_result(
     released: Release, results: Sequence[dg.AssetCheckResult] = (), *, by_round: bool = True
 ) -> Result:
     return dg.MaterializeResult(
@@ -407,20 +409,20 @@ def _release_and_show(host: Host, context: dg.AssetExecutionContext, outcome: Re
         try:
             release = host.project.release(outcome.round)
         except EXPECTED as error:
-            failed.append(in_a_sentence(error))
+            failed.append(error_in_a_sentence(error))
     if (judged_round := outcome.judged) is not None and outcome.changed:
         result = _decision_result(host.project, judged_round, outcome.withdrawn)
-        _log(context, host.key("acceptability"), outcome.round, result)
+        _log_materialization(context, host.key("acceptability"), outcome.round, result)
         if not judged_round.decision.admitted:
-            _show_held(host, context, outcome.round, judged_round.decision, outcome.withdrawn)
+            _log_held_round(host, context, outcome.round, judged_round.decision, outcome.withdrawn)
         failed += [str(not_known)] if (not_known := (result.metadata or {}).get(NOT_KNOWN)) else []
     if release is not None:
-        result = _released(release, [checks.released()])
-        _log(context, host.key("training_data"), outcome.round, result)
+        result = _release_result(release, [checks.released_result()])
+        _log_materialization(context, host.key("training_data"), outcome.round, result)
     return "; ".join(failed)
 
 
-def _log(
+def _log_materialization(
     context: dg.AssetExecutionContext, asset: dg.AssetKey, round_name: str, materialization: Result
 ) -> None:
     tags = (
@@ -470,7 +472,7 @@ def _build_round_assets(host: Host) -> dg.AssetsDefinition:
             )
             for name in names
         ],
-        check_specs=[spec for name in names for spec in checks.specs(host, name)],
+        check_specs=[spec for name in names for spec in checks.build_check_specs(host, name)],
         can_subset=True,
         partitions_def=host.partitions,
         # An instance may limit how many steps of a pool run at a time.
@@ -510,7 +512,7 @@ class RoundRun:
                 continue
             try:
                 with progress(self.context.log.info, f"{name} of {self.round_name}"):
-                    yield from self._results_of(name)
+                    yield from self._iterate_results_of(name)
             except Exception as error:  # whatever it is: what comes after other assets is shown
                 self.errors[name] = error
         if self.errors:
@@ -526,30 +528,30 @@ class RoundRun:
                 return True
         return False
 
-    def _results_of(self, name: str) -> Iterator[Result | dg.AssetCheckResult]:
+    def _iterate_results_of(self, name: str) -> Iterator[Result | dg.AssetCheckResult]:
         if name == "annotations":
-            return self._take_in()
+            return self._store_delivery()
         if name == "acceptability":
             return self._judge()
         if name == "training_data":
             return self._release()
-        return self._show(name)
+        return self._materialize_view(name)
 
-    def _take_in(self) -> Iterator[Result | dg.AssetCheckResult]:
+    def _store_delivery(self) -> Iterator[Result | dg.AssetCheckResult]:
         # before what answers the suite, which else would be asked of an earlier delivery
         if not self.project.delivers_whole:
             self._or_fail(lambda: take_delivery(self.host, self.context, self.round_name))
-        loaded = self._loaded_checks("annotations")
+        loaded = self._names_of_loaded_checks("annotations")
         try:
             result, self.checked = self._or_fail(lambda: annotations(self.project, self.round_name))
         except dg.Failure:
             of_suite = _suite_results_of_refused(self.project, self.round_name)
             suite_checks = [check for check in loaded if check in of_suite]
-            for answer in checks.of_loaded(of_suite.values(), suite_checks):
+            for answer in checks.results_of_loaded_checks(of_suite.values(), suite_checks):
                 yield answer._replace(asset_key=self.host.key("annotations"))
             raise
-        yield self._with_answers(
-            "annotations", result, checks.of_loaded(result.check_results, loaded)
+        yield self._with_check_results(
+            "annotations", result, checks.results_of_loaded_checks(result.check_results, loaded)
         )
 
     def _judge(self) -> Iterator[Result | dg.AssetCheckResult]:
@@ -564,37 +566,39 @@ class RoundRun:
             judged_round.decision,
             _decision_result(self.project, judged_round, withdrawn),
         )
-        loaded = self._loaded_checks("acceptability")
+        loaded = self._names_of_loaded_checks("acceptability")
         answered = [
             check_result
             for check_result in result.check_results
             if check_result.check_name in loaded
         ]
         removed_checks = sorted({*loaded} - {check_result.check_name for check_result in answered})
-        answers = [*answered, *map(checks.without_rule, removed_checks)]
+        answers = [*answered, *map(checks.result_without_rule, removed_checks)]
         self.is_decided = True
         self._or_fail(lambda: _release_without_gold(self.host, self.context))
         if decision.admitted:
-            tag(self.context, ADMITTED)
-            yield self._with_answers("acceptability", result, answers)
+            tag_run(self.context, ADMITTED)
+            yield self._with_check_results("acceptability", result, answers)
             return
-        _show_held(self.host, self.context, self.round_name, decision, withdrawn)
-        reasons = chained(decision.reasons)
-        tag(self.context, HELD, reasons, **NOT_AGAIN)
+        _log_held_round(self.host, self.context, self.round_name, decision, withdrawn)
+        reasons = join_sentences(decision.reasons)
+        tag_run(self.context, HELD, reasons, **NOT_AGAIN)
         # What is logged before a step fails is lost, unless the step yields something after it.
-        yield self._with_answers("acceptability", result, answers)
-        if not withdrawn and checks.IN_FORCE in self._loaded_checks("training_data"):
-            answer = checks.not_released("training_data", f"held: {printable(reasons)}")
+        yield self._with_check_results("acceptability", result, answers)
+        if not withdrawn and checks.IN_FORCE in self._names_of_loaded_checks("training_data"):
+            answer = checks.not_released_result("training_data", f"held: {printable(reasons)}")
             yield answer._replace(asset_key=self.host.key("training_data"))
-        raise failure(f"held: round {self.round_name}: {reasons}", "held", self._to_decision)
+        raise build_failure(
+            f"held: round {self.round_name}: {reasons}", "held", self._tags_to_decision
+        )
 
     def _release(self) -> Iterator[Result | dg.AssetCheckResult]:
         """The lock: it trusts nothing of this run, and judges the round from its stored bytes."""
-        loaded = self._loaded_checks("training_data")
+        loaded = self._names_of_loaded_checks("training_data")
         try:
             result = self._or_fail(lambda: training_data(self.project, self.round_name))
         except Exception as error:
-            answer = _show_unreleased(
+            answer = _log_unreleased(
                 self.host, self.context, "training_data", error, self.round_name
             )
             if answer.check_name in loaded:
@@ -605,22 +609,22 @@ class RoundRun:
             for check_result in result.check_results
             if check_result.check_name in loaded
         ]
-        yield self._with_answers("training_data", result, answers)
+        yield self._with_check_results("training_data", result, answers)
 
-    def _show(self, name: str) -> Iterator[Result]:
-        yield self._with_answers(name, self._or_fail(lambda: EVIDENCE[name](self._stored)))
+    def _materialize_view(self, name: str) -> Iterator[Result]:
+        yield self._with_check_results(name, self._or_fail(lambda: EVIDENCE[name](self._stored)))
 
     @cached_property
     def _stored(self) -> StoredRound:
         ratings = self.project.store.ratings(self.round_name)
         return StoredRound(self.project, self.round_name, ratings)
 
-    def _loaded_checks(self, name: str) -> list[str]:
+    def _names_of_loaded_checks(self, name: str) -> list[str]:
         """The checks that this run answers. A run may leave some out, which changes no decision."""
         selected, asset = self.context.selected_asset_check_keys, self.host.key(name)
         return sorted(check.name for check in selected if check.asset_key == asset)
 
-    def _with_answers(
+    def _with_check_results(
         self, name: str, result: Result, answers: Iterable[dg.AssetCheckResult] = ()
     ) -> Result:
         key = self.host.key(name)
@@ -628,11 +632,11 @@ class RoundRun:
         return result._replace(asset_key=key, check_results=of_asset)
 
     @property
-    def _to_decision(self) -> dict[str, Any]:
+    def _tags_to_decision(self) -> dict[str, Any]:
         return self.host.to_decision(self.round_name)
 
     def _or_fail(self, step: Callable[[], T]) -> T:
-        return or_fail(self.context, step, self._to_decision, is_decided=self.is_decided)
+        return run_or_fail(self.context, step, self._tags_to_decision, is_decided=self.is_decided)
 
 
 def _build_asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
@@ -644,7 +648,7 @@ def _build_asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
         key=spec.key,
         description=spec.description,
         deps=host.parents(name),
-        check_specs=checks.specs(host, name),
+        check_specs=checks.build_check_specs(host, name),
         group_name=spec.group_name,
         owners=spec.owners,
         tags=spec.tags,
@@ -655,18 +659,18 @@ def _build_asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
         pool=str(host.partitions.name),
     )
     def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
-        or_fail(context, lambda: begin_step(context, host.project.store))
+        run_or_fail(context, lambda: begin_step(context, host.project.store))
         with progress(context.log.info, name):
             if step is reassessment:
                 yield from reassessment(host, context)
                 return
             if step is delivered_table:
-                or_fail(context, lambda: take_delivery(host, context))
+                run_or_fail(context, lambda: take_delivery(host, context))
             try:
-                result = or_fail(context, lambda: step(host), host.to_decision(None))
+                result = run_or_fail(context, lambda: step(host), host.to_decision(None))
             except Exception as error:
                 if step is release:
-                    yield _show_unreleased(host, context, name, error)  # type: ignore[misc]  # Dagster reads the annotation
+                    yield _log_unreleased(host, context, name, error)  # type: ignore[misc]  # Dagster reads the annotation
                 raise
             yield result
 
@@ -737,20 +741,22 @@ def _suite_results_of_refused(project: Project, round_name: str) -> dict[str, dg
     }
 
 
-def _show_held(
+def _log_held_round(
     host: Host,
     context: dg.AssetExecutionContext,
     round_name: str,
     decision: Decision,
     withdrawn: bool,
 ) -> None:
-    asset, reasons = host.key("training_data"), printable(chained(decision.reasons))
+    asset, reasons = host.key("training_data"), printable(join_sentences(decision.reasons))
     outcome = f"{'withdrawn' if withdrawn else 'held'}: {reasons}"
     if withdrawn:
-        _log_check_result(context, asset, round_name, checks.not_released("training_data", outcome))
+        _log_check_result(
+            context, asset, round_name, checks.not_released_result("training_data", outcome)
+        )
         if not joint_release(host.project).is_made:
             because = f"round {round_name} is {outcome}"
-            result = checks.not_released("release", because)
+            result = checks.not_released_result("release", because)
             _log_check_result(context, host.key("release"), None, result)
     metadata = {"release": outcome, **host.to_decision(round_name)}
     context.log_event(dg.AssetObservation(asset, partition=round_name, metadata=metadata))
@@ -764,7 +770,9 @@ def _release_without_gold(host: Host, context: dg.AssetExecutionContext) -> dict
     for name, release in host.project.release_without_gold().items():
         if isinstance(release, Release):
             context.log.warning(f"round {name}: released anew, without gold items of other rounds")
-            _log(context, asset, name, _released(release, [checks.released()]))
+            _log_materialization(
+                context, asset, name, _release_result(release, [checks.released_result()])
+            )
             continue
         failed[name] = release
         outcome = (
@@ -772,12 +780,14 @@ def _release_without_gold(host: Host, context: dg.AssetExecutionContext) -> dict
             f"not released anew: {release}"
         )
         context.log.warning(f"round {name}: {outcome}")
-        _log_check_result(context, asset, name, checks.not_released("training_data", outcome))
+        _log_check_result(
+            context, asset, name, checks.not_released_result("training_data", outcome)
+        )
         context.log_event(dg.AssetObservation(asset, partition=name, metadata={"release": outcome}))
     return failed
 
 
-def _show_unreleased(
+def _log_unreleased(
     host: Host,
     context: dg.AssetExecutionContext,
     asset: str,
@@ -790,17 +800,17 @@ def _show_unreleased(
     that only looks for the training data of a round that is held stays tagged as held.
     """
     by_us = error.description if isinstance(error, dg.Failure) else None
-    reason, key = by_us or in_a_sentence(error), host.key(asset)
+    reason, key = by_us or error_in_a_sentence(error), host.key(asset)
     mark = unreleased_tag(host.project.name, round_name)
     run = context.instance.get_run_by_id(context.run.run_id)
     if round_name and run and run.tags.get(DECISION) == HELD:
         context.instance.add_run_tags(context.run.run_id, mark)
     else:
-        tag(context, NOT_RELEASED, reason, **mark)
+        tag_run(context, NOT_RELEASED, reason, **mark)
     outcome = f"not released: {reason}"
     metadata = {"release": outcome, **host.to_decision(round_name)}
     context.log_event(dg.AssetObservation(key, partition=round_name, metadata=metadata))
-    return checks.not_released(asset, outcome)._replace(asset_key=key)
+    return checks.not_released_result(asset, outcome)._replace(asset_key=key)
 
 
 def _log_check_result(

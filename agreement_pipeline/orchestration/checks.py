@@ -11,18 +11,18 @@ import pandas as pd
 
 from agreement_pipeline.contract import Suite, failed_rows
 from agreement_pipeline.errors import CertificateError
-from agreement_pipeline.estimates import Charted
+from agreement_pipeline.estimates import ChartedRound
 from agreement_pipeline.evidence import (
     NUMBERS,
     RuleResult,
     Summary,
-    fallen_out,
-    health,
-    not_admitted,
-    policy_changed,
-    verdict_grid,
+    build_verdict_grid,
+    describe_health,
+    describe_policy_change,
+    rounds_not_admitted,
+    rounds_out_of_limits,
 )
-from agreement_pipeline.evidence import like_before as like_others
+from agreement_pipeline.evidence import describe_last_round_on_chart as like_others
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.models import open_certificate
 from agreement_pipeline.orchestration.compat import check_spec
@@ -39,7 +39,7 @@ from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import DeliveryCheck
 from agreement_pipeline.report import printable
-from agreement_pipeline.text import chained, counted
+from agreement_pipeline.text import counted, join_sentences
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE, SAME_POLICY = "in_time", "like_before", "by_todays_policy"
@@ -79,7 +79,7 @@ ASKS = {
 }
 
 
-def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
+def build_check_specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
     """What follows in the same run waits for `admitted`."""
     asks = {
         name: question for name, (check_asset, question) in ASKS.items() if check_asset == asset
@@ -94,7 +94,7 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
         asks[ADMITTED] = f"Does policy {policy.policy}, version {policy.version}, admit this round?"
         if host.project.settings.certified_by:
             asks[SILVER] = "Is the classifier certified, and are few of its labels wrong?"
-        asks |= {rule.name: rule.question for rule in _with_check(policy)}
+        asks |= {rule.name: rule.question for rule in _rules_with_check(policy)}
     if asset == "annotations" and (suite := host.project.contract.suite):
         asks |= {entry.check: entry.question for entry in suite.entries}
     by_round = ASSETS[asset].by_round
@@ -129,8 +129,10 @@ def contract_results(findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResul
             }
             for finding in of_severity
         )
-        answer = _answer(not failed, failed)
-        yield _result(name, not failed, answer, severity, table("findings", rows, FINDING_COLUMNS))
+        answer = _answer_in_words(not failed, failed)
+        yield _build_result(
+            name, not failed, answer, severity, table("findings", rows, FINDING_COLUMNS)
+        )
 
 
 def suite_results(
@@ -155,63 +157,67 @@ def suite_results(
             **({} if failed.empty else table("failed_rows", failed, delivered)),
         }
         severity = ERROR if finding.severity == "error" else WARN
-        answer = _answer(finding.passed, [finding.description])
-        yield _result(entry.check, finding.passed, answer, severity, metadata)
+        answer = _answer_in_words(finding.passed, [finding.description])
+        yield _build_result(entry.check, finding.passed, answer, severity, metadata)
 
 
-def of_loaded(
+def results_of_loaded_checks(
     results: Iterable[dg.AssetCheckResult], loaded: Iterable[str]
 ) -> list[dg.AssetCheckResult]:
     """An answer to each check that was loaded, and to no other: a suite may have changed since."""
     by_name = {str(result.check_name): result for result in results}
-    return [by_name.get(name) or without_expectation(name) for name in loaded]
+    return [by_name.get(name) or result_without_expectation(name) for name in loaded]
 
 
-def without_expectation(name: str) -> dg.AssetCheckResult:
-    return _result(name, False, "The suite has no such check now. Reload the definitions.")
+def result_without_expectation(name: str) -> dg.AssetCheckResult:
+    return _build_result(name, False, "The suite has no such check now. Reload the definitions.")
 
 
 def policy_results(
     summary: Summary, silver: Finding | None = None
 ) -> Iterator[dg.AssetCheckResult]:
-    decision, grid = summary.decision, rendered({"verdicts": verdict_grid(summary.results)})
-    answer = _answer(decision.admitted, decision.reasons)
-    yield _result(ADMITTED, decision.admitted, answer, ERROR, grid)
+    decision, grid = summary.decision, rendered({"verdicts": build_verdict_grid(summary.results)})
+    answer = _answer_in_words(decision.admitted, decision.reasons)
+    yield _build_result(ADMITTED, decision.admitted, answer, ERROR, grid)
     if silver is not None:
         numbers = {name: number(value) for name, value in silver.observed if value is not None}
-        answer = _answer(silver.passed, [silver.description])
-        yield _result(SILVER, silver.passed, answer, ERROR, numbers)
-    for rule in _with_check(summary.policy):
+        answer = _answer_in_words(silver.passed, [silver.description])
+        yield _build_result(SILVER, silver.passed, answer, ERROR, numbers)
+    for rule in _rules_with_check(summary.policy):
         results = [result for result in summary.results if result.rule == rule.name]
         # A stratum of few items may only be told of, under a rule that holds.
         relevant = (result for result in results if result.holds == (rule.effect == "hold"))
         is_met = all(result.is_met for result in relevant)
-        grid = rendered({"verdicts": verdict_grid(results)})
-        answer = _answer(is_met, [result.reason for result in results])
-        yield _result(rule.name, is_met, answer, metadata={**grid, **_numbers(results)})
+        grid = rendered({"verdicts": build_verdict_grid(results)})
+        answer = _answer_in_words(is_met, [result.reason for result in results])
+        yield _build_result(
+            rule.name, is_met, answer, metadata={**grid, **_numbers_of_only_result(results)}
+        )
 
 
-def without_rule(name: str) -> dg.AssetCheckResult:
-    return _result(name, False, "The policy has no such rule now. Reload the definitions.")
+def result_without_rule(name: str) -> dg.AssetCheckResult:
+    return _build_result(name, False, "The policy has no such rule now. Reload the definitions.")
 
 
-def released() -> dg.AssetCheckResult:
-    return _result(IN_FORCE, True, "Yes: released, and not withdrawn.", ERROR)
+def released_result() -> dg.AssetCheckResult:
+    return _build_result(IN_FORCE, True, "Yes: released, and not withdrawn.", ERROR)
 
 
-def released_together() -> dg.AssetCheckResult:
-    return _result(RELEASED_TOGETHER, True, "Yes: released, and not withdrawn.", ERROR)
+def released_together_result() -> dg.AssetCheckResult:
+    return _build_result(RELEASED_TOGETHER, True, "Yes: released, and not withdrawn.", ERROR)
 
 
-def not_released(asset: str, reason: str) -> dg.AssetCheckResult:
+def not_released_result(asset: str, reason: str) -> dg.AssetCheckResult:
     """Of a release that could not be made, or that was withdrawn."""
     name = RELEASED_TOGETHER if asset == "release" else IN_FORCE
-    return _result(name, False, reason, ERROR, {"release": reason})
+    return _build_result(name, False, reason, ERROR, {"release": reason})
 
 
-def reassessed(failed: Mapping[str, str]) -> dg.AssetCheckResult:
+def reassessed_result(failed: Mapping[str, str]) -> dg.AssetCheckResult:
     reasons = [f"round {name}: {reason}" for name, reason in failed.items()]
-    return _result(EVERY_ROUND_JUDGED, not failed, _answer(not failed, reasons), ERROR)
+    return _build_result(
+        EVERY_ROUND_JUDGED, not failed, _answer_in_words(not failed, reasons), ERROR
+    )
 
 
 def history_results(
@@ -219,17 +225,21 @@ def history_results(
     policy: Policy,
     unused: Mapping[str, str],
     late: str,
-    chart: Sequence[Charted],
+    chart: Sequence[ChartedRound],
 ) -> Iterator[dg.AssetCheckResult]:
-    problems = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
+    problems = [*rounds_not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
     good = "no round yet" if rounds.empty else "every round is admitted"
     answer = printable("; ".join(problems)) or good
-    yield _result(NO_ROUND_HELD, not problems, answer, metadata={"health": health(rounds, late)})
-    yield _result(IN_TIME, not late, _answer(not late, [late] if late else []))
+    yield _build_result(
+        NO_ROUND_HELD, not problems, answer, metadata={"health": describe_health(rounds, late)}
+    )
+    yield _build_result(IN_TIME, not late, _answer_in_words(not late, [late] if late else []))
     yield like_before(chart)
-    policy_note = policy_changed(rounds, policy)
-    yield _result(
-        SAME_POLICY, not policy_note, _answer(not policy_note, [policy_note] if policy_note else [])
+    policy_note = describe_policy_change(rounds, policy)
+    yield _build_result(
+        SAME_POLICY,
+        not policy_note,
+        _answer_in_words(not policy_note, [policy_note] if policy_note else []),
     )
 
 
@@ -248,20 +258,22 @@ def certificates(project: Project) -> Iterator[dg.AssetCheckResult]:
             if error.code != "certificate_absent":
                 ended.append(f"{error.code}: {error}")
     words = printable("; ".join((*ended, *statements))) or "no classifier is certified"
-    yield _result(CERTIFICATES, not ended, words)
+    yield _build_result(CERTIFICATES, not ended, words)
 
 
 def _has_classifiers(project: Project) -> bool:
     return bool(project.settings.classifiers or project.settings.optional_classifiers)
 
 
-def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
+def like_before(chart: Sequence[ChartedRound]) -> dg.AssetCheckResult:
     """It never holds a round."""
-    fallen_rounds = fallen_out(chart[-1:])
-    return _result(LIKE_BEFORE, not fallen_rounds, "; ".join(fallen_rounds) or like_others(chart))
+    fallen_rounds = rounds_out_of_limits(chart[-1:])
+    return _build_result(
+        LIKE_BEFORE, not fallen_rounds, "; ".join(fallen_rounds) or like_others(chart)
+    )
 
 
-def _result(
+def _build_result(
     name: str,
     passed: bool,
     description: str,
@@ -277,17 +289,17 @@ def _result(
     )
 
 
-def _with_check(policy: Policy) -> Sequence[Rule]:
+def _rules_with_check(policy: Policy) -> Sequence[Rule]:
     holding = sorted(policy.rules, key=lambda rule: rule.effect != "hold")
     return holding[:MOST_RULES]
 
 
-def _answer(passed: bool, reasons: Iterable[str]) -> str:
-    text = printable(chained(first_of(list(reasons))))
+def _answer_in_words(passed: bool, reasons: Iterable[str]) -> str:
+    text = printable(join_sentences(first_of(list(reasons))))
     return f"{'Yes' if passed else 'No'}{f': {text}' if text else '.'}"
 
 
-def _numbers(results: Sequence[RuleResult]) -> dict[str, float | str]:
+def _numbers_of_only_result(results: Sequence[RuleResult]) -> dict[str, float | str]:
     if len(results) != 1:
         return {}
     numbers = ((name, getattr(results[0], name)) for name in NUMBERS)

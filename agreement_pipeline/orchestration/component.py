@@ -29,7 +29,7 @@ from agreement_pipeline.orchestration.sensors import (
 )
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.ratings import Scale, Trains
-from agreement_pipeline.readers import Bounds, Columns, Limits, PredictionsFile, Rounds
+from agreement_pipeline.readers import Bounds, Columns, Limits, PredictionsFile, RoundPeriods
 from agreement_pipeline.release import Publication
 from agreement_pipeline.sources import AdjudicateIn, RoundsFrom
 from agreement_pipeline.units import UnitSettings
@@ -186,7 +186,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     where: Annotated[
         dict[str, tuple[str, ...] | Bounds], written(dict[str, tuple[str, ...] | dict[str, Any]])
     ] = Field({})
-    rounds: Annotated[Rounds | None, written(dict[str, Any] | None)] = None
+    rounds: Annotated[RoundPeriods | None, written(dict[str, Any] | None)] = None
     rounds_from: Annotated[RoundsFrom | None, written(dict[str, Any] | None)] = Field(
         None, validate_default=True
     )
@@ -244,7 +244,7 @@ def project_definitions(
 ) -> dg.Definitions:
     project = Project(settings).checked()
     hosted = Host(project, translate)
-    jobs = _jobs(hosted)
+    jobs = _build_jobs(hosted)
     return dg.Definitions(
         assets=build_assets(hosted),
         jobs=list(jobs.values()),
@@ -256,12 +256,12 @@ def project_definitions(
             *build_adjudicated_sensor(hosted, jobs["again"]),
             *build_alert_sensor(hosted),
         ],
-        schedules=[_schedule(hosted, jobs["reassessment"])],
+        schedules=[_build_schedule(hosted, jobs["reassessment"])],
         resources={hosted.io_manager_key: ReleaseIOManagerDefinition(hosted)},
     )
 
 
-def _jobs(host: Host) -> dict[str, AssetJob]:
+def _build_jobs(host: Host) -> dict[str, AssetJob]:
     """Each job runs in one process. A round is small, so a process for each step would
     cost more.
     """
@@ -298,7 +298,7 @@ def _jobs(host: Host) -> dict[str, AssetJob]:
     }
 
 
-def _schedule(host: Host, job: AssetJob) -> dg.ScheduleDefinition:
+def _build_schedule(host: Host, job: AssetJob) -> dg.ScheduleDefinition:
     """Judge every round of the store again at the project's times, in one run.
 
     The policy, the contract or the code can have changed since. A partition that was deleted is put

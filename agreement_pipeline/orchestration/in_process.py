@@ -12,12 +12,12 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.evidence import NOT_JUDGED, admitted_rounds, round_table, round_text
+from agreement_pipeline.evidence import NOT_JUDGED, admitted_rounds, round_table, rounds_in_words
 from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.orchestration.runs import UNRELEASED
 from agreement_pipeline.projects import JOINT_RELEASE_NAME, Project, joint_release
 from agreement_pipeline.report import align_table, printable
-from agreement_pipeline.text import chained
+from agreement_pipeline.text import join_sentences
 
 WITHOUT_LOG = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 INSTANCE_SETTINGS = """telemetry:
@@ -129,7 +129,7 @@ def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) 
         unreleased |= project.exchange_disputed().failed
     rounds = round_table(store, project.unjudged())
     withdrawn = tuple(
-        chained(entry["reasons"]) for entry in project.gold_withdrawals()[n_withdrawals:]
+        join_sentences(entry["reasons"]) for entry in project.gold_withdrawals()[n_withdrawals:]
     )
     return ProjectRun(project, rounds, new, unreleased, withdrawn)
 
@@ -170,7 +170,7 @@ def _open_instance(root: Path) -> dg.DagsterInstance:
 
 
 def _describe_run(run: ProjectRun, width: int | None) -> str:
-    rounds = round_text(run.rounds)
+    rounds = rounds_in_words(run.rounds)
     table = align_table(
         list(rounds.columns), rounds.to_numpy().tolist(), wrapped="reason", width=width
     )

@@ -21,9 +21,9 @@ from agreement_pipeline.evidence import (
     Section,
     Summary,
     Tone,
-    cut,
+    build_verdict_grid,
+    cut_text,
     rule_rows,
-    verdict_grid,
 )
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
@@ -133,23 +133,23 @@ def rendered(section: Section, *, in_place: bool = True) -> dict[str, Any]:
     """With `in_place`, narrow tables stand on the page. They widen it where texts stand above."""
     metadata: dict[str, Any] = {}
     for name, content in section.items():
-        metadata |= _rendered(name, content, in_place)
+        metadata |= _render_content(name, content, in_place)
     return metadata
 
 
-def _rendered(name: str, value: Content, in_place: bool) -> dict[str, Any]:
+def _render_content(name: str, value: Content, in_place: bool) -> dict[str, Any]:
     if isinstance(value, Grid):
         left_out = {f"{name}_left_out": value.left_out} if value.left_out else {}
-        return {**_table(name, value.to_frame(), value.descriptions, in_place), **left_out}
+        return {**_render_table(name, value.to_frame(), value.descriptions, in_place), **left_out}
     if isinstance(value, pd.DataFrame):
-        return _table(name, value, {}, in_place)
-    content: Any = _plot(name, value) if isinstance(value, Figure) else value
+        return _render_table(name, value, {}, in_place)
+    content: Any = _render_plot(name, value) if isinstance(value, Figure) else value
     if isinstance(content, float):
         content = number(content)
     return {} if content is None else {name: content}
 
 
-def _table(
+def _render_table(
     name: str, frame: pd.DataFrame, descriptions: Mapping[str, str], in_place: bool
 ) -> dict[str, Any]:
     if in_place and len(frame.columns) <= NARROW:
@@ -174,7 +174,7 @@ def refused(name: str, reason_by_name: Mapping[str, str], subject: str) -> dict[
     return table(name, rows, REFUSED_COLUMNS) if reason_by_name else {}
 
 
-def _plot(name: str, figure: Figure) -> Any:
+def _render_plot(name: str, figure: Figure) -> Any:
     """A plot never fails its asset."""
     try:
         address = svg_data_url(figure)
@@ -210,7 +210,7 @@ def project_lines_metadata(
         if line is not None:
             links.append(f"[{markdown_text(line.round)}]({_address(decision_key, line.round)})")
         status = f"{SIGNS[state.tone]} **{markdown_text(state.words)}**"
-        step = markdown_text(cut(state.step, MAX_STEP_LENGTH))
+        step = markdown_text(cut_text(state.step, MAX_STEP_LENGTH))
         shown_line = line or RoundLine("", "", state.tone)
         name = f"project {state.name}" if state.name in FIXED_KEYS else state.name
         metadata[name] = _line(
@@ -250,7 +250,7 @@ def decision_metadata(summary: Summary, page: Mapping[str, Any]) -> dict[str, An
     digests = pd.DataFrame(digest_by_name.items(), columns=["of", "digest"])
     return {
         "decision": decision.word,
-        "why": dg.MetadataValue.md(_bullets(reasons)),
+        "why": dg.MetadataValue.md(_as_bullet_list(reasons)),
         **({"what_to_do": dg.MetadataValue.md(numbered)} if numbered else {}),
         **table("rules", rule_rows(summary.results), RULE_COLUMNS),
         **page,
@@ -262,15 +262,15 @@ def decision_metadata(summary: Summary, page: Mapping[str, Any]) -> dict[str, An
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,
-        **({"repeat_rate": decision.repeated} if decision.repeated else {}),
+        **({"repeat_rate": decision.repeat_rate_sentence} if decision.repeat_rate_sentence else {}),
         "version": decision.version or 1,
-        **opened_table("reasons_by_rule", verdict_grid(summary.results).to_frame()),
+        **opened_table("reasons_by_rule", build_verdict_grid(summary.results).to_frame()),
         **opened_table("digests", digests),
         "code_version": decision.code_version,
     }
 
 
-def _bullets(reasons: Sequence[str]) -> str:
+def _as_bullet_list(reasons: Sequence[str]) -> str:
     lines = [f"- {markdown_text(reason)}" for reason in reasons]
     n = len(lines)
     while n > 1 and len("\n".join(lines[:n])) > IN_PLACE - len("\n- and 0000000 more"):
@@ -289,7 +289,7 @@ def release_metadata(released: Release, *, by_round: bool) -> dict[str, Any]:
     return {
         "path": dg.MetadataValue.path(str(released.path)),
         "rounds": ", ".join(released.rounds),
-        **row_count(len(released.labels.resolved), by_round=by_round),
+        **row_count(len(released.labels.rows_with_label), by_round=by_round),
         "tentative": released.tentative,
         **({"trains": released.trains.label} if released.trains else {}),
         "what_trains": dg.MetadataValue.md("\n\n".join(released.what_trains)),
@@ -303,13 +303,13 @@ def first_of(texts: Sequence[str]) -> list[str]:
 
 
 def table(name: str, frame: pd.DataFrame, descriptions: Mapping[str, str]) -> dict[str, Any]:
-    frame = _readable(name, frame)
+    frame = _order_readable_columns(name, frame)
     records = [
         dg.TableRecord({str(key): printable(in_cell(value)) for key, value in row.items()})
         for row in frame.head(MAX_ROWS).to_dict("records")
     ]
     kinds = {str(column): "string" for column in (frame if records else ["nothing"])}
-    schema = _schema(kinds, {**descriptions, "nothing": "There are no rows."})
+    schema = _build_table_schema(kinds, {**descriptions, "nothing": "There are no rows."})
     left_out_note = f"the first {MAX_ROWS} of {len(frame)} rows are shown"
     return {
         name: dg.MetadataValue.table(records, schema=schema),
@@ -321,7 +321,7 @@ def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     """A click opens the table in a window of its own, with a row for each record."""
     if frame.empty:
         return {name: "nothing"}
-    readable = _readable(name, frame).head(MAX_ROWS)
+    readable = _order_readable_columns(name, frame).head(MAX_ROWS)
     cells = [list(readable.columns), *readable.astype(object).values.tolist()]
     texts = ([markdown_text(" ".join(in_cell(value).split())) for value in row] for row in cells)
     head, *rows = (f"| {' | '.join(row)} |" for row in texts)
@@ -336,7 +336,7 @@ def first_rows(frame: pd.DataFrame, schema: pa.Schema | None = None) -> dict[str
     if schema is None:
         schema = pa.Schema.from_pandas(frame, preserve_index=False)
     type_by_column = {field.name: _name_of_type(field.type) for field in schema}
-    columns = _schema(type_by_column, DATA_COLUMNS, OF_DATA)
+    columns = _build_table_schema(type_by_column, DATA_COLUMNS, OF_DATA)
     return {**opened_table(FIRST_ROWS, frame), "dagster/column_schema": columns}
 
 
@@ -348,7 +348,7 @@ def _name_of_type(arrow_type: pa.DataType) -> str:
     return str(arrow_type).removeprefix("large_")
 
 
-def _readable(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+def _order_readable_columns(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     """The columns tell first what a row is about, and then how it reads in words.
 
     Columns that the data name keep their order.
@@ -362,7 +362,7 @@ def _readable(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[:, order]
 
 
-def _schema(
+def _build_table_schema(
     kinds: Mapping[str, str], descriptions: Mapping[str, str], default: str | None = None
 ) -> dg.TableSchema:
     return dg.TableSchema(
@@ -390,7 +390,7 @@ def link(project: Project, name: str) -> dict[str, Any]:
     return {"page": dg.MetadataValue.url(f"{url.rstrip('/')}/{quote(name)}")}
 
 
-def keep_page(project: Project, name: str, text: str) -> None:
+def write_page(project: Project, name: str, text: str) -> None:
     """Who reads the page meanwhile sees the old one or the new one."""
     path = project.root / Path(project.settings.pages or "") / name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import dagster as dg
 
 from agreement_pipeline.errors import EXPECTED
-from agreement_pipeline.evidence import in_order_of_need, state_grid
+from agreement_pipeline.evidence import build_state_grid, in_order_of_need
 from agreement_pipeline.orchestration.compat import (
     WAITING,
     check_spec,
@@ -81,7 +81,7 @@ def overview_definitions(
     def all_projects(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
         hosts = hosts_in(definitions_around(context))
         projects = [hosts[name].project for name in sorted(hosts)]
-        state, now_seconds = _state_of(projects), time.time()
+        state, now_seconds = _state_digest_of_projects(projects), time.time()
         project_states = in_order_of_need(
             state_of(project, now_seconds, names=True) for project in projects
         )
@@ -105,7 +105,7 @@ def overview_definitions(
                 "need_somebody": f"{len(needy)} of {counted(len(projects), 'project')}"
                 + (f": {joined(needy)}" if needy else ""),
                 **project_lines_metadata(project_states, keys),
-                **rendered({"projects": state_grid(project_states)}, in_place=False),
+                **rendered({"projects": build_state_grid(project_states)}, in_place=False),
                 "n_need_somebody": len(needy),
             },
         )
@@ -122,7 +122,7 @@ def overview_definitions(
         is_stopped=automation == "stopped",
     )
     def changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        state = _state_of(_projects_in(definitions_of_location(context)))
+        state = _state_digest_of_projects(_find_projects(definitions_of_location(context)))
         if state == context.cursor:
             return dg.SkipReason("nothing has changed in any project")
         if context.instance.get_runs_count(dg.RunsFilter(job_name=job_name, statuses=WAITING)):
@@ -132,12 +132,12 @@ def overview_definitions(
     return dg.Definitions(assets=[all_projects], jobs=[job], sensors=[changed])
 
 
-def _projects_in(definitions: Iterable[dg.AssetsDefinition]) -> list[Project]:
+def _find_projects(definitions: Iterable[dg.AssetsDefinition]) -> list[Project]:
     hosts = hosts_in(definitions)
     return [hosts[name].project for name in sorted(hosts)]
 
 
-def _state_of(projects: Iterable[Project]) -> str:
+def _state_digest_of_projects(projects: Iterable[Project]) -> str:
     """What cannot be read is a state too."""
     states = []
     for project in projects:

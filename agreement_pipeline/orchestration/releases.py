@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from agreement_pipeline.errors import ProjectError, ReleaseHeldError
 from agreement_pipeline.orchestration.compat import definitions_around
 from agreement_pipeline.orchestration.host import PROJECT, Host, rounds_of
-from agreement_pipeline.orchestration.runs import begin_step, or_fail
+from agreement_pipeline.orchestration.runs import begin_step, run_or_fail
 from agreement_pipeline.projects import Project
-from agreement_pipeline.ratings import Trains, in_pandas
+from agreement_pipeline.ratings import Trains, arrow_to_pandas
 from agreement_pipeline.release import Release
 from agreement_pipeline.store import of_event
 from agreement_pipeline.text import counted, joined, listed
@@ -50,12 +50,12 @@ class ReleaseIOManager(dg.IOManager):
         )
 
     def load_input(self, context: dg.InputContext) -> Any:
-        run, of_round = _loading_run(context), _round_of(context)
+        run, of_round = _find_loading_run(context), _only_round_of(context)
         if run is None:
             return self._load(context, of_round)
-        or_fail(run, lambda: begin_step(run, self.host.project.store))
+        run_or_fail(run, lambda: begin_step(run, self.host.project.store))
         to_decision = self.host.to_decision(of_round)
-        return or_fail(run, lambda: self._load(context, of_round), to_decision)
+        return run_or_fail(run, lambda: self._load(context, of_round), to_decision)
 
     def _load(self, context: dg.InputContext, of_round: str | None) -> Any:
         requested_type, project = _find_type(context), self.host.project
@@ -156,16 +156,16 @@ def _release_and_warn(
     return release
 
 
-def _polars_of(table: pa.Table) -> Any:
+def _to_polars(table: pa.Table) -> Any:
     import polars  # only where an asset asks for its tables
 
     return polars.from_arrow(table)
 
 
 CONVERT: Mapping[object, Convert] = {
-    "pandas.DataFrame": in_pandas,
-    "polars.DataFrame": _polars_of,
-    "polars.LazyFrame": lambda table: _polars_of(table).lazy(),
+    "pandas.DataFrame": arrow_to_pandas,
+    "polars.DataFrame": _to_polars,
+    "polars.LazyFrame": lambda table: _to_polars(table).lazy(),
     "pyarrow.Table": lambda table: table,
 }
 """From the training rows to the type that an input is annotated with."""
@@ -188,7 +188,7 @@ def _find_type(context: dg.InputContext) -> object:
     return name
 
 
-def _round_of(context: dg.InputContext) -> str | None:
+def _only_round_of(context: dg.InputContext) -> str | None:
     """The round that the run itself is of. None if the input has several, or has none."""
     if not context.has_partition_key:
         return None
@@ -198,7 +198,7 @@ def _round_of(context: dg.InputContext) -> str | None:
     return partition
 
 
-def _loading_run(context: dg.InputContext) -> LoadingRun | None:
+def _find_loading_run(context: dg.InputContext) -> LoadingRun | None:
     """None outside of a run, as in a notebook."""
     try:
         step = context.step_context
@@ -246,10 +246,12 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
     dagster.Failure
         The round is held or was never delivered, or its bytes were edited. It is not tried again.
     """
-    host, name = or_fail(context, lambda: _find_host(context, project))
-    or_fail(context, lambda: begin_step(context, host.project.store))
+    host, name = run_or_fail(context, lambda: _find_host(context, project))
+    run_or_fail(context, lambda: begin_step(context, host.project.store))
     to_decision = host.to_decision(name)
-    return or_fail(context, lambda: _release_and_warn(host.project, name, context.log), to_decision)
+    return run_or_fail(
+        context, lambda: _release_and_warn(host.project, name, context.log), to_decision
+    )
 
 
 def _find_host(context: dg.AssetExecutionContext, project: str | None) -> tuple[Host, str | None]:

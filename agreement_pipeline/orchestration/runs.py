@@ -12,7 +12,13 @@ from typing import Any, Protocol, TypeVar
 
 import dagster as dg
 
-from agreement_pipeline.errors import PASSING, AgreementError, ReleaseHeldError, of_machine, passes
+from agreement_pipeline.errors import (
+    PASSING,
+    AgreementError,
+    ReleaseHeldError,
+    machine_fault_sentence,
+    may_pass_later,
+)
 from agreement_pipeline.report import printable
 from agreement_pipeline.store import Store
 
@@ -42,7 +48,7 @@ class RunContext(Protocol):
 T = TypeVar("T")
 
 
-def or_fail(
+def run_or_fail(
     context: RunContext,
     step: Callable[[], T],
     if_held: Mapping[str, Any] = MappingProxyType({}),
@@ -57,14 +63,14 @@ def or_fail(
     try:
         return step()
     except ReleaseHeldError as error:
-        tag(context, HELD, str(error), **{FAULT: FAULT_LASTS}, **NOT_AGAIN)
-        raise failure(str(error), error.code, if_held) from None
+        tag_run(context, HELD, str(error), **{FAULT: FAULT_LASTS}, **NOT_AGAIN)
+        raise build_failure(str(error), error.code, if_held) from None
     except AgreementError as error:
-        _tag_fault(context, error, str(error), is_decided)
-        raise failure(str(error), error.code) from error
+        _tag_run_with_fault(context, error, str(error), is_decided)
+        raise build_failure(str(error), error.code) from error
     except PASSING as error:
-        message = of_machine(error)
-        _tag_fault(context, error, message, is_decided)
+        message = machine_fault_sentence(error)
+        _tag_run_with_fault(context, error, message, is_decided)
         raise dg.Failure(description=printable(message)) from error
 
 
@@ -73,7 +79,7 @@ def unreleased_tag(project: str, round_name: str | None) -> dict[str, str]:
     return {UNRELEASED: f"{project}/{round_name or ''}"}
 
 
-def failure(
+def build_failure(
     message: str, code: str, extra_metadata: Mapping[str, Any] = MappingProxyType({})
 ) -> dg.Failure:
     """It is not tried again, since another try finds the same bytes."""
@@ -84,7 +90,7 @@ def failure(
     )
 
 
-def tag(context: RunContext, decision: str, reason: str = "", **tags: str) -> None:
+def tag_run(context: RunContext, decision: str, reason: str = "", **tags: str) -> None:
     reason = printable(reason)
     short = reason if len(reason) <= LONGEST_TAG else f"{reason[: LONGEST_TAG - 1]}…"
     context.instance.add_run_tags(
@@ -92,19 +98,21 @@ def tag(context: RunContext, decision: str, reason: str = "", **tags: str) -> No
     )
 
 
-def _tag_fault(context: RunContext, error: BaseException, message: str, is_decided: bool) -> None:
+def _tag_run_with_fault(
+    context: RunContext, error: BaseException, message: str, is_decided: bool
+) -> None:
     """The sensor reads if the fault may pass by itself."""
-    tags = {FAULT: MAY_PASS} if passes(error) else {FAULT: FAULT_LASTS, **NOT_AGAIN}
+    tags = {FAULT: MAY_PASS} if may_pass_later(error) else {FAULT: FAULT_LASTS, **NOT_AGAIN}
     if is_decided:
         context.instance.add_run_tags(context.run.run_id, tags)
     else:
-        tag(context, NOT_JUDGED, message, **tags)
+        tag_run(context, NOT_JUDGED, message, **tags)
 
 
 def begin_step(context: RunContext, store: Store) -> None:
     """What it does is done by the code location of its run."""
     _clear_tags_of_parent(context)
-    decide_as(context, store)
+    bind_store_to_code_location(context, store)
 
 
 def _clear_tags_of_parent(context: RunContext) -> None:
@@ -120,7 +128,7 @@ def _clear_tags_of_parent(context: RunContext) -> None:
     context.instance.add_run_tags(run.run_id, dict.fromkeys(inherited, ""))
 
 
-def decide_as(context: RunContext, store: Store) -> None:
+def bind_store_to_code_location(context: RunContext, store: Store) -> None:
     """A run in Python has no code location."""
     origin = context.run.remote_job_origin
     store.log.location = (
@@ -134,7 +142,9 @@ def progress(say: Callable[[str], object], activity: str) -> Iterator[None]:
     end.
     """
     finished, start = threading.Event(), time.monotonic()
-    speaker = threading.Thread(target=_speak, args=(say, activity, finished, start), daemon=True)
+    speaker = threading.Thread(
+        target=_log_until_finished, args=(say, activity, finished, start), daemon=True
+    )
     speaker.start()
     try:
         yield
@@ -145,7 +155,7 @@ def progress(say: Callable[[str], object], activity: str) -> Iterator[None]:
         say(f"{activity}: done after {seconds:.0f} s")
 
 
-def _speak(
+def _log_until_finished(
     say: Callable[[str], object], activity: str, finished: threading.Event, start: float
 ) -> None:
     waiting = PATIENCE_SECONDS

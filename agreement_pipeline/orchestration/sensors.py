@@ -36,7 +36,13 @@ from agreement_pipeline.orchestration.runs import (
     NOT_JUDGED,
     REASON_TAG,
 )
-from agreement_pipeline.projects import Delivery, JointRelease, Project, joint_release, overdue
+from agreement_pipeline.projects import (
+    Delivery,
+    JointRelease,
+    Project,
+    build_overdue_notice,
+    joint_release,
+)
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name, digest_of
 
@@ -264,7 +270,7 @@ def build_round_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
             raise ProjectError(wrong)
         if host.is_asked_for_by_conditions:
             return _add_partitions(context, host)
-        return _tick(context, project, arrivals_of_rounds(context, host))
+        return _request_runs_of_arrivals(context, project, arrivals_of_rounds(context, host))
 
     return new_rounds
 
@@ -276,7 +282,7 @@ def _add_partitions(
     partitions = rounds_of(host.project.name)
     existing = set(context.instance.get_dynamic_partitions(str(partitions.name)))
     names, refusals = list[str](), list[str]()
-    for name in _versions(context, host):
+    for name in _version_by_round(context, host):
         try:
             names += [] if name in existing else [check_round_name(name)]
         except AgreementError as error:
@@ -302,7 +308,7 @@ def build_delivery_sensor(host: Host, job: AssetJob | None) -> list[dg.SensorDef
         is_stopped=host.project.settings.automation == "stopped",
     )
     def new_delivery(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        return _tick(context, host.project, _of_source(context, host))
+        return _request_runs_of_arrivals(context, host.project, _arrivals_of_source(context, host))
 
     return [new_delivery]
 
@@ -310,7 +316,7 @@ def build_delivery_sensor(host: Host, job: AssetJob | None) -> list[dg.SensorDef
 def arrivals_of_rounds(context: OpensInstance, host: Host) -> Arrivals:
     project = host.project
     if project.settings.rounds_from is not None and not project.delivers_whole:
-        return _of_source(context, host)
+        return _arrivals_of_source(context, host)
     inbox_state = project.look()
     return Arrivals(
         inbox_state.deliveries.values(),
@@ -319,7 +325,7 @@ def arrivals_of_rounds(context: OpensInstance, host: Host) -> Arrivals:
     )
 
 
-def _of_source(context: OpensInstance, host: Host) -> Arrivals:
+def _arrivals_of_source(context: OpensInstance, host: Host) -> Arrivals:
     """What the source has: rounds, or all of them in one table without the name of a round.
 
     One is due until a run for its version, under what judges it now, was decided.
@@ -327,12 +333,14 @@ def _of_source(context: OpensInstance, host: Host) -> Arrivals:
     project = host.project
     deliveries = [
         Delivery(name, project.inbox / (name or project.name), _digest_of(project, name, version))
-        for name, version in _versions(context, host).items()
+        for name, version in _version_by_round(context, host).items()
     ]
-    return Arrivals(deliveries, lambda resting: _undecided(context, project, deliveries, resting))
+    return Arrivals(
+        deliveries, lambda resting: _undecided_deliveries(context, project, deliveries, resting)
+    )
 
 
-def _versions(context: OpensInstance, host: Host) -> Mapping[str, str]:
+def _version_by_round(context: OpensInstance, host: Host) -> Mapping[str, str]:
     """The version of each round: of an asset, the number of its last materialization."""
     project, upstream = host.project, host.upstream
     if project.source is not None:
@@ -357,7 +365,7 @@ def _digest_of(project: Project, round_name: str, version: str) -> str:
     return digest_of_plain([source, round_name, version, project.judged_by])
 
 
-def _undecided(
+def _undecided_deliveries(
     context: OpensInstance,
     project: Project,
     deliveries: Iterable[Delivery],
@@ -379,7 +387,7 @@ def find_unjudged(context: OpensInstance, host: Host) -> dict[str, str]:
         # A condition knows no digest of what it asks for, so the last run of the round counts.
         of_project = {PROJECT: project.name}
         broken = context.instance.get_runs(dg.RunsFilter(tags={**of_project, DECISION: NOT_JUDGED}))
-        names = {*_versions(context, host)} & {run.tags.get(PARTITION) for run in broken}
+        names = {*_version_by_round(context, host)} & {run.tags.get(PARTITION) for run in broken}
         return {
             name: run.tags.get(REASON_TAG, "")
             for name in names
@@ -395,14 +403,14 @@ def find_unjudged(context: OpensInstance, host: Host) -> dict[str, str]:
     return {name: tags.get(REASON_TAG, "") for name, tags in tags_by_round.items() if tags}
 
 
-def _tick(
+def _request_runs_of_arrivals(
     context: dg.SensorEvaluationContext, project: Project, arrivals: Arrivals
 ) -> dg.SensorResult | dg.SkipReason:
     now_seconds, cursor = time.time(), RoundCursor.of(context.cursor, project.judged_by)
     deliveries = arrivals.deliveries
     due = arrivals.find_due(cursor.resting(deliveries, now_seconds))
     cursor.settle(deliveries, due, now_seconds)
-    settled, unready = _ready(due, project.settings.settle_seconds, now_seconds)
+    settled, unready = _split_ready_and_unsettled(due, project.settings.settle_seconds, now_seconds)
     waiting = (*unready, *arrivals.refused)
     for message in waiting:
         context.log.warning(message)
@@ -425,13 +433,13 @@ def _tick(
         return dg.SkipReason("; ".join(waiting) or f"nothing new in {place}")
     names = [delivery.round for delivery in ready if delivery.round]
     return dg.SensorResult(
-        run_requests=_requests(context.instance, project, ready),
+        run_requests=_build_run_requests(context.instance, project, ready),
         dynamic_partitions_requests=[rounds_of(project.name).build_add_request(names)],
         cursor=cursor.to_cursor(),
     )
 
 
-def _ready(
+def _split_ready_and_unsettled(
     deliveries: Iterable[Delivery], settle_seconds: float, now_seconds: float
 ) -> tuple[list[Delivery], list[str]]:
     ready, unsettled, refusals = [], [], []
@@ -460,7 +468,7 @@ def _ready(
     return ready, [*unsettled, *refusals]
 
 
-def _requests(
+def _build_run_requests(
     instance: dg.DagsterInstance, project: Project, ready: Sequence[Delivery]
 ) -> list[dg.RunRequest]:
     """A run for each delivery, with a key that counts the arrivals and the runs that there were.
@@ -539,7 +547,7 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
 
 def shown_state(project: Project, due: Iterable[Delivery]) -> str:
     waiting = [f"{delivery.round} {delivery.digest}" for delivery in due]
-    late = "late" if overdue(project, time.time()) else ""
+    late = "late" if build_overdue_notice(project, time.time()) else ""
     parts = [project.store.log.head, project.policy.digest, *waiting, late]
     return digest_of("\n".join(parts).encode())
 

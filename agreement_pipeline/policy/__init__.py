@@ -12,7 +12,7 @@ from agreement_pipeline.policy.decision import (
     judge as judge,
     select_judged_ratings as select_judged_ratings,
     describe_manner as describe_manner,
-    recheck_in_parts as recheck_in_parts,
+    recheck_on_parts_of_round as recheck_on_parts_of_round,
 )
 from agreement_pipeline.policy.new_items import (
     DEFAULT_MEASURE as DEFAULT_MEASURE,
@@ -20,7 +20,7 @@ from agreement_pipeline.policy.new_items import (
     describe_new_items as describe_new_items,
 )
 from agreement_pipeline.policy.label_planning import (
-    drawn_part_needed as drawn_part_needed,
+    describe_drawn_part_needed as describe_drawn_part_needed,
     advise_on_label as advise_on_label,
 )
 from agreement_pipeline.policy.overlap import find_overlap_mistakes as find_overlap_mistakes

@@ -15,28 +15,28 @@ from agreement_pipeline.estimates import (
     SCOPE_KINDS,
     Estimate,
     Scope,
-    explained_by,
+    columns_without_difference,
+    find_registered_measure,
+    judge_parts_of_round,
     measure_ratings,
     measure_strata,
-    parts_beside,
-    registered,
-    values_of,
+    value_by_scope,
 )
 from agreement_pipeline.integrity import (
     SEVERITY_BY_EFFECT,
     USUAL_INTEGRITY,
-    Changes,
     CheckEffect,
     Finding,
+    LabelChanges,
     Panel,
-    changes_of,
     check_integrity,
-    if_they_had_differed,
-    without_copied_rows,
+    drop_copied_rows,
+    find_late_changes,
+    relabel_late_changes,
 )
 from agreement_pipeline.intervals import METHODS, Inference, Percentiles, estimate_repeat_rate
 from agreement_pipeline.large_files import digest_of_plain
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy, Rule, Verdict, apply_holm
 from agreement_pipeline.policy.reasons import Kind
@@ -59,14 +59,14 @@ from agreement_pipeline.ratings import (
     Codes,
     Ratings,
     Trains,
+    as_number_array,
+    as_whole_numbers_or_missing,
     cluster_by_text,
+    describe_leaving_out_placeholders,
     drop_stratum,
-    how_to_leave_out,
+    find_unread_times,
     labels_of_sets,
     measure_gold,
-    numbers_in,
-    unread_times,
-    whole,
 )
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import DIGITS, counted, in_words, interval, joined, listed
@@ -109,7 +109,7 @@ RECHECK_BY_FAILED_CHECK: dict[str, tuple[str, Callable[[Ratings], Ratings], str]
     ),
     "labels_not_copied": (
         "labels_copied",
-        without_copied_rows,
+        drop_copied_rows,
         "without items that copy the labels of others",
     ),
     "item_texts_differ": (
@@ -148,11 +148,11 @@ class Decision(Tabular):
     repeat_rate: float | None = None
 
     @property
-    def holding(self) -> tuple[Verdict, ...]:
+    def holding_verdicts(self) -> tuple[Verdict, ...]:
         return tuple(verdict for verdict in self.verdicts if verdict.rule.effect == "hold")
 
     @property
-    def repeated(self) -> str:
+    def repeat_rate_sentence(self) -> str:
         if self.repeat_rate is None:
             return ""
         often = round(100 * self.repeat_rate)
@@ -164,7 +164,9 @@ class Decision(Tabular):
     @property
     def tentative(self) -> bool:
         """True if the round is admitted on a tentative verdict. The release then says so."""
-        return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
+        return self.admitted and any(
+            verdict.kind == "tentative" for verdict in self.holding_verdicts
+        )
 
     @property
     def outcome(self) -> str:
@@ -175,7 +177,7 @@ class Decision(Tabular):
         return "admitted (tentative)" if self.tentative else self.outcome
 
     def waives(self, verdict_or_finding: Verdict | Finding) -> bool:
-        return any(waiver.turns(verdict_or_finding) for waiver in self.waived)
+        return any(waiver.applies_to(verdict_or_finding) for waiver in self.waived)
 
     @property
     def broken(self) -> tuple[Finding, ...]:
@@ -192,7 +194,7 @@ class Decision(Tabular):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        rule_verdicts = self.holding if self.admitted else self.unmet
+        rule_verdicts = self.holding_verdicts if self.admitted else self.unmet
         failures = [
             f"{'' if finding.table == GATE_TABLE else 'contract: '}{finding.description}"
             for finding in self.broken
@@ -406,7 +408,7 @@ def build_recheck(
     ]
     late_change_effect = policy.integrity.labels_given_again
     n_late, ratings_if_changed = (
-        late_change_effect != "not_asked" and if_they_had_differed(part)
+        late_change_effect != "not_asked" and relabel_late_changes(part)
     ) or (0, part)
     if n_late and late_change_effect == "hold":
         words = f"if the {counted(n_late, 'label')} that were changed late had differed before,"
@@ -414,14 +416,14 @@ def build_recheck(
     judge_on = cache(partial(judge_rule_on, policy, trains))
 
     def doubted(verdict: Verdict) -> Verdict:
-        standing = withdraw_if_not_shown(verdict, part)
+        standing = withdraw_if_not_shown_by_items(verdict, part)
         standing = recheck_without_flattery(standing, ratings=part, policy=policy, trains=trains)
         for variant, code, words in variants:
             if standing.scope.kind in RECHECKED_SCOPE_KINDS and standing.kind in policy.admit:
                 transform = judge_on(standing.rule, variant).get(standing.scope)
                 if transform is not None and transform.kind not in policy.admit:
-                    standing = standing.taken_back(words, transform, code=code)
-        return recheck_in_parts(standing, part, policy, trains)
+                    standing = standing.take_back(words, transform, code=code)
+        return recheck_on_parts_of_round(standing, part, policy, trains)
 
     return n_late, doubted
 
@@ -453,7 +455,7 @@ def find_placeholder_mistakes(
     )
     is_single = len(counts) == 1
     next_step = (
-        f"{how_to_leave_out(counts).strip()} If "
+        f"{describe_leaving_out_placeholders(counts).strip()} If "
         f"{'it is a category' if is_single else 'they are ones'}, "
         "name all categories (--categories, or scale in a project)."
     )
@@ -543,12 +545,12 @@ def decide(
     verdicts = tuple(recheck(verdict) for verdict in policy.judge(estimates))
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     unmet_before_waivers = [verdict for verdict in holding if verdict.kind not in policy.admit]
-    waived, refusals = waivers.sorted_out(
+    waived, refusals = waivers.sort_valid_and_refused(
         verdicts, findings, policy, ratings_digest, contract_digest
     )
 
     def is_not_waived(verdict_or_finding: Verdict | Finding) -> bool:
-        return not any(waiver.turns(verdict_or_finding) for waiver in waived)
+        return not any(waiver.applies_to(verdict_or_finding) for waiver in waived)
 
     unmet = tuple(filter(is_not_waived, unmet_before_waivers))
     has_failed_finding = any(finding.holds and is_not_waived(finding) for finding in findings)
@@ -625,10 +627,10 @@ def judge_rule_on(
 
 def select_judged_ratings(ratings: Ratings, policy: Policy) -> Ratings:
     leaves_out = policy.assisted == "leave_out" and ratings.n_assisted > 0
-    return ratings.unassisted if leaves_out else ratings
+    return ratings.without_assisted if leaves_out else ratings
 
 
-def recheck_in_parts(
+def recheck_on_parts_of_round(
     verdict: Verdict, ratings: Ratings, policy: Policy, trains: Trains | None = None
 ) -> Verdict:
     """A verdict is inconclusive if raters surely agree less on a part of the round.
@@ -644,7 +646,7 @@ def recheck_in_parts(
     has_rule = any(part_or_rule.scope == "stratum" for part_or_rule in policy.rules)
     # No rule speaks of deliveries, since their names are not known when a policy is written.
     left_out = {*ratings.strata} - {FIRST_DELIVERED} if has_rule else set()
-    parts = parts_beside(
+    parts = judge_parts_of_round(
         ratings, rule.measure, cutoff, policy.inference, left_out=left_out, trains=trains
     )
     judged_parts = [part for part in parts if part.is_judged]
@@ -659,13 +661,13 @@ def recheck_in_parts(
         ]
         if part.value is not None and part.limits is not None
     ]
-    descriptions += [EXPLANATION_BY_COLUMN[column] for column in explained_by(parts)]
+    descriptions += [EXPLANATION_BY_COLUMN[column] for column in columns_without_difference(parts)]
     if not descriptions:
         return verdict
     parts_phrase = (
         f"{len(weak_parts)} of {len(judged_parts)} parts under {cutoff:g}: " if weak_parts else ""
     )
-    return verdict.doubted(
+    return verdict.doubt(
         f"but {parts_phrase}{'; '.join(descriptions)}", code="weak_part", effect=effect
     )
 
@@ -693,7 +695,7 @@ def recheck_without_flattery(
             and round(estimate.value - counterpart.estimate.value, DIGITS) == 0
         )
         if counterpart.kind not in sufficient_kinds and not same_value:
-            return verdict.taken_back(
+            return verdict.take_back(
                 f"without {left_out_phrase}", counterpart, code="flattered", effect=effect
             )
     return verdict
@@ -732,8 +734,11 @@ def find_far_items(ratings: Ratings) -> Iterator[tuple[frozenset[str], float]]:
     """
     if not ratings.scale.numeric:
         return
-    rated = ratings.first(["item", "at", "number"])
-    item_places, numbers = whole(rated["at"]), numbers_in(rated["number"])
+    rated = ratings.first_ratings(["item", "at", "number"])
+    item_places, numbers = (
+        as_whole_numbers_or_missing(rated["at"]),
+        as_number_array(rated["number"]),
+    )
     n_items = int(item_places.max(initial=-1)) + 1
     numbers = numbers.reshape(len(rated), -1)
     squared_distance = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
@@ -772,13 +777,13 @@ def restrict_to_used_categories(ratings: Ratings) -> Ratings:
     scale = ratings.scale
     if scale.categories is None or not scale.declared:
         return ratings
-    used_categories = tuple(scale.categories[place] for place in ratings.given)
+    used_categories = tuple(scale.categories[place] for place in ratings.places_of_used_categories)
     if not 1 < len(used_categories) < len(scale.categories):
         return ratings
     return replace(ratings, scale=replace(scale, categories=used_categories))
 
 
-def withdraw_if_not_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
+def withdraw_if_not_shown_by_items(verdict: Verdict, ratings: Ratings) -> Verdict:
     missing, estimate = find_missing_capabilities(ratings, verdict.rule.requires), verdict.estimate
     if not missing or estimate is None or estimate.value is None:
         return verdict
@@ -821,15 +826,15 @@ def find_label_mistakes(ratings: Ratings, policy: Policy, n_late: int) -> Iterat
             "first_label and changed_at."
         )
         yield build_gate_finding("first_labels_not_known", message)
-    if unread := unread_times(ratings):
+    if unread := find_unread_times(ratings):
         rests_on_times = ratings.n_repeated + ratings.n_earlier > 0 and any(
-            rule.effect == "hold" and registered(rule.measure).needs == "replicates"
+            rule.effect == "hold" and find_registered_measure(rule.measure).needs == "replicates"
             for rule in policy.rules
         )
         message = (
             f"{unread.n} of {counted(unread.n_times, 'time')} could not be read, such "
             "as "
-            f"{shown(unread.example)}, so no check of replicates counts them; expected "
+            f"{value_in_message(unread.example)}, so no check of replicates counts them; expected "
             "times of "
             "one form that tells day and month apart. Name the form with time_format among the "
             "columns of the project (--time-format '%d/%m/%Y %H:%M'), or deliver ISO times."
@@ -837,10 +842,10 @@ def find_label_mistakes(ratings: Ratings, policy: Policy, n_late: int) -> Iterat
         severity = "error" if rests_on_times else "warning"
         yield build_gate_finding("times_not_read", message, severity)
     effect = policy.integrity.labels_given_again
-    changes = None if effect == "not_asked" else changes_of(ratings)
-    if changes is not None and changes.aimed:
+    changes = None if effect == "not_asked" else find_late_changes(ratings)
+    if changes is not None and changes.is_aimed:
         if ratings.are_first_labels_known:
-            message = f"{changes.words}; agreement rests on the first labels"
+            message = f"{changes.in_words}; agreement rests on the first labels"
             yield build_gate_finding("labels_given_again", message, "warning")
         else:
             yield build_given_again_finding(changes, effect)
@@ -862,7 +867,7 @@ def find_duplicates(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
     left_out = ratings.origin.left_out if ratings.origin else {}
     n_same, n_declared = (left_out.get(name, 0) for name in (SAME_LABEL_TWICE, DUPLICATE))
     reads_repetitions = any(
-        registered(rule.measure).question == "intra-rater" for rule in policy.rules
+        find_registered_measure(rule.measure).question == "intra-rater" for rule in policy.rules
     )
     if n_same and reads_repetitions and not ratings.n_repeated:
         message = (
@@ -906,10 +911,10 @@ def describe_assisted_labels(ratings: Ratings, policy: Policy) -> str:
     measures = [rule.measure for rule in policy.rules if rule.scope == "round"] or [DEFAULT_MEASURE]
     comparisons = []
     for measure in dict.fromkeys(measures):
-        if registered(measure).defined_on(ratings.scale):
+        if find_registered_measure(measure).defined_on(ratings.scale):
             values_with_and_without = [
-                values_of(ratings_variant, measure, "round").get(ROUND)
-                for ratings_variant in (ratings, ratings.unassisted)
+                value_by_scope(ratings_variant, measure, "round").get(ROUND)
+                for ratings_variant in (ratings, ratings.without_assisted)
             ]
             with_them, without = (
                 "undefined" if x is None else in_words(x) for x in values_with_and_without
@@ -922,9 +927,9 @@ def describe_assisted_labels(ratings: Ratings, policy: Policy) -> str:
     )
 
 
-def build_given_again_finding(changes: Changes, effect: CheckEffect) -> Finding:
+def build_given_again_finding(changes: LabelChanges, effect: CheckEffect) -> Finding:
     message = (
-        f"found that {changes.words}; expected labels that raters gave before they knew where "
+        f"found that {changes.in_words}; expected labels that raters gave before they knew where "
         "they differ. Have a fresh random sample of items labelled, or deliver the first labels. "
         "If retrained raters labelled the items again, let them label a random sample of these "
         "once more (agreement-pipeline draw --relabelled ROUND), and write a remedy, or write a "
@@ -966,7 +971,7 @@ def describe_first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> s
 
 
 def find_missing_capabilities(ratings: Ratings, required: tuple[str, ...]) -> tuple[str, ...]:
-    return required if ratings.origin is None else ratings.origin.lacks(required)
+    return required if ratings.origin is None else ratings.origin.missing_capabilities(required)
 
 
 def describe_missing_capabilities(ratings: Ratings, lacking: tuple[str, ...]) -> str:

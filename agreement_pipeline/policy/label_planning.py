@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.counting import counting_of
+from agreement_pipeline.counting import counting_for
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import (
     Estimate,
     VarianceComponents,
-    components_of,
+    estimate_components_of_table,
     estimate_label,
     usual_panel_size,
 )
@@ -65,7 +65,7 @@ def iterate_label_designs(
     """The designs whose value follows from an earlier round."""
     label = trains.label if trains else default_label(earlier.scale)
     Trains(label).raise_if_unsuited(earlier.scale)
-    designs = list(iterate_designs(earlier, rule.measure, Trains(label)))
+    designs = list(iterate_designs_of_measure(earlier, rule.measure, Trains(label)))
     if not designs:
         raise PolicyError(
             f"{source_name}: found no {MIN_ITEMS_PLANNED_FROM} items with ratings to plan {label} "
@@ -75,11 +75,13 @@ def iterate_label_designs(
     return iter(designs)
 
 
-def iterate_designs(earlier: Ratings, measure: str, trains: Trains) -> Iterator[LabelDesign]:
-    label, counting = trains.label, counting_of(earlier)
+def iterate_designs_of_measure(
+    earlier: Ratings, measure: str, trains: Trains
+) -> Iterator[LabelDesign]:
+    label, counting = trains.label, counting_for(earlier)
     if label in ("mean", "shares"):
         table = counting.by_rater(earlier)
-        components = components_of(table)
+        components = estimate_components_of_table(table)
         for n_ratings in RATERS_PLANNED:
             if label == "shares":
                 draw = _draw_shares(counting.counts(earlier), components, n_ratings)
@@ -123,7 +125,9 @@ def _draw_numbers(
     means = centre + (means - centre) * np.sqrt(components.items) / max(spread, 1e-300)
     errors = values[several] - np.array([np.nanmean(row) for row in values[several]])[:, None]
     errors = errors[~np.isnan(errors)]
-    errors = errors * np.sqrt(components.error / max(float((errors**2).mean()), 1e-300))
+    errors = errors * np.sqrt(
+        components.error_of_one_rating / max(float((errors**2).mean()), 1e-300)
+    )
     raters = tuple(f"r{place}" for place in range(n_ratings))
 
     def draw(rng: np.random.Generator, n_items: int) -> NumbersByRater:
@@ -139,7 +143,7 @@ def _draw_numbers(
 def _draw_shares(
     counts: CategoryCounts, components: VarianceComponents, n_ratings: int
 ) -> DrawRound:
-    category_shares = np.asarray(counts.paired @ counts.counts, dtype=float)
+    category_shares = np.asarray(counts.weights_of_paired @ counts.counts, dtype=float)
     category_shares = category_shares / category_shares.sum()
     agreement = components.reliability(1)
     concentration = 1 / min(max(agreement, 1e-6), 1 - 1e-6) - 1
@@ -172,8 +176,8 @@ def _draw_thinned(counts: CategoryCounts, n_ratings: int) -> DrawRound:
 def advise_on_label(earlier: Ratings, cutoff: float, trains: Trains | None = None) -> str:
     """More raters, other raters, a clearer guideline, or nothing, as far as a round shows it."""
     label: TrainingLabel = trains.label if trains else default_label(earlier.scale)
-    counting = counting_of(earlier)
-    components = components_of(counting.by_rater(earlier))
+    counting = counting_for(earlier)
+    components = estimate_components_of_table(counting.by_rater(earlier))
     single_rater_reliability = components.reliability(1)
     if components.items <= 0:
         return (
@@ -182,7 +186,11 @@ def advise_on_label(earlier: Ratings, cutoff: float, trains: Trains | None = Non
         )
     if single_rater_reliability >= cutoff:
         return "One rater would do, so more raters an item are not needed."
-    rater_share = components.raters / components.error if components.error > 0 else 0.0
+    rater_share = (
+        components.raters / components.error_of_one_rating
+        if components.error_of_one_rating > 0
+        else 0.0
+    )
     habits_sentence = (
         f" {in_words(rater_share, '.0%')} of what raters differ by are habits of theirs, whatever "
         "the "
@@ -217,11 +225,11 @@ def advise_on_panels(earlier: Ratings, trains: Trains) -> str:
     return f"Panels agree on {in_words(gain, '.0%')} more of the items than two raters do."
 
 
-def drawn_part_needed(label: TrainingLabel, items_by_ratings: Mapping[int, int]) -> str:
+def describe_drawn_part_needed(label: TrainingLabel, items_by_ratings: Mapping[int, int]) -> str:
     """How many items to draw for one rating more, where plans are for items with even numbers of
     ratings. Empty if none is.
 
-    >>> drawn_part_needed("plurality", {3: 90, 4: 310})
+    >>> describe_drawn_part_needed("plurality", {3: 90, 4: 310})
     'Panels of 3 are compared on 310 drawn items with one rating more.'
     """
     if label not in ("plurality", "majority", "median"):
@@ -237,7 +245,7 @@ def estimate_panel_gain(earlier: Ratings, trains: Trains) -> float | None:
     """How much more often the largest panels that can be compared agree than two raters."""
     if earlier.scale.continuous or trains.label not in ("plurality", "majority", "median"):
         return None
-    counts = counting_of(earlier).counts(earlier)
+    counts = counting_for(earlier).counts(earlier)
     panel_estimate = estimate_label_measure(counts, "label_agreement", trains)
     single_estimate = estimate_label_measure(counts, "label_agreement", Trains("one_rater"))
     if panel_estimate.value is None or single_estimate.value is None or panel_estimate.at_least:

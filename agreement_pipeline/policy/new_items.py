@@ -1,6 +1,6 @@
 """What is new in a delivery that holds earlier items too, in words that a log and a page share."""
 
-from agreement_pipeline.estimates import ROUND, values_of
+from agreement_pipeline.estimates import ROUND, value_by_scope
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.ratings import FIRST_DELIVERED, Ratings
 from agreement_pipeline.text import counted, in_words, joined
@@ -44,7 +44,9 @@ def describe_new_items(ratings: Ratings, policy: Policy) -> str:
             (new_deliveries, "are new" if earlier_deliveries else "are in it"),
         ]
         part_phrases = [
-            _on_part(ratings.within(FIRST_DELIVERED, deliveries), part_phrase, measure)
+            _describe_agreement_on_part(
+                ratings.select_strata(FIRST_DELIVERED, deliveries), part_phrase, measure
+            )
             for deliveries, part_phrase in parts
             if deliveries
         ]
@@ -52,7 +54,7 @@ def describe_new_items(ratings: Ratings, policy: Policy) -> str:
     return " ".join(sentences)
 
 
-def _on_part(part: Ratings, part_phrase: str, measure: str) -> str:
-    value = values_of(part, measure, "round").get(ROUND)
+def _describe_agreement_on_part(part: Ratings, part_phrase: str, measure: str) -> str:
+    value = value_by_scope(part, measure, "round").get(ROUND)
     agreement_phrase = "" if value is None else f", with {measure} {in_words(value)}"
     return f"{counted(part.n_items, 'item')} {part_phrase}{agreement_phrase}"

@@ -6,7 +6,7 @@ import numpy as np
 
 from agreement_pipeline.integrity import FALSE_ALARM_RATE, Finding, compare_overlap
 from agreement_pipeline.policy.waivers import build_gate_finding
-from agreement_pipeline.ratings import Ratings, Trains, whole
+from agreement_pipeline.ratings import Ratings, Trains, as_whole_numbers_or_missing
 from agreement_pipeline.text import counted, joined
 
 MIN_ITEMS_IN_OVERLAP = 30
@@ -17,7 +17,9 @@ def find_overlap_mistakes(ratings: Ratings, trains: Trains | None) -> Iterator[F
     """What keeps single labels from training, if `trains` says that they should."""
     if trains is None or trains.label != "one_rater":
         return
-    item_places = whole(ratings.first(["at"], raters=ratings.raters)["at"])
+    item_places = as_whole_numbers_or_missing(
+        ratings.first_ratings(["at"], raters=ratings.raters)["at"]
+    )
     n_raters = np.bincount(item_places)
     n_items, n_single = len(n_raters), int((n_raters == 1).sum())
     if not n_single:

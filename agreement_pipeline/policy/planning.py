@@ -18,10 +18,10 @@ from agreement_pipeline.counting import Rated
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import (
     Estimate,
-    basis_of,
+    build_round_statistic,
     estimate,
     estimate_label,
-    registered,
+    find_registered_measure,
 )
 from agreement_pipeline.intervals import (
     NORMAL,
@@ -96,9 +96,9 @@ class Plan(Tabular):
 
     @property
     def n_clusters(self) -> int | None:
-        return self.in_clusters(self.n_items)
+        return self.items_to_clusters(self.n_items)
 
-    def in_clusters(self, n_items: int | None) -> int | None:
+    def items_to_clusters(self, n_items: int | None) -> int | None:
         if n_items is None or self.items_a_cluster is None:
             return None
         return count_units(n_items, self.items_a_cluster)
@@ -139,7 +139,7 @@ class Trial(NamedTuple):
     def share(self) -> float:
         return float(self.deciding.sum() / self.rounds.sum())
 
-    def with_more(self, other: "Trial") -> "Trial":
+    def combined_with(self, other: "Trial") -> "Trial":
         reaches, deciding, rounds = np.hstack([self, other])
         reach, reach_places = np.unique(reaches, return_inverse=True)
         merged = (
@@ -157,7 +157,7 @@ class PossiblePopulations(NamedTuple):
     masses: list[Array]
     reach: Array
 
-    def drawn(self, rng: np.random.Generator, n_rounds: int) -> Codes:
+    def draw_populations(self, rng: np.random.Generator, n_rounds: int) -> Codes:
         places_over_cutoff = np.flatnonzero(self.reach > 0)
         return places_over_cutoff[rng.integers(len(places_over_cutoff), size=n_rounds)]
 
@@ -169,7 +169,7 @@ class RuleOnSimulation(NamedTuple):
     inference: Inference
     n_together: int
 
-    def inference_of(self, number: int) -> Inference:
+    def inference_at_look(self, number: int) -> Inference:
         return replace(self.inference, lower_only=True, seed=number)
 
     def decides(self, estimate: Estimate) -> bool:
@@ -182,7 +182,9 @@ class RuleOnSimulation(NamedTuple):
             return False
         if self.n_together == 1:
             return True
-        p = max(estimate.distribution.under(self.cutoff), estimate.distribution.finest)
+        p = max(
+            estimate.distribution.confidence_under(self.cutoff), estimate.distribution.finest_tail
+        )
         return p <= self.inference.tail / self.n_together
 
 
@@ -417,13 +419,13 @@ def plan_measure(
         seed, n_rounds_now = n_simulated[n_items], max(1, round(n_rounds * share_of_rounds))
         n_simulated[n_items] += n_rounds_now
         rng = np.random.default_rng([seed, n_items])
-        places = possible_populations.drawn(rng, n_rounds_now)
+        places = possible_populations.draw_populations(rng, n_rounds_now)
         drawn_rounds = (
             sample_round(population, n_items, possible_populations.masses[population_place], rng)
             for population_place in places
         )
         decisions = [
-            judging.decides(estimate(measure, population_place, judging.inference_of(number)))
+            judging.decides(estimate(measure, population_place, judging.inference_at_look(number)))
             for number, population_place in enumerate(drawn_rounds, seed)
         ]
         trial = Trial(
@@ -431,7 +433,7 @@ def plan_measure(
             np.array(decisions, dtype=float),
             np.ones(n_rounds_now),
         )
-        return NO_TRIAL.with_more(trial)
+        return NO_TRIAL.combined_with(trial)
 
     start = max(min_items, FEWEST_ITEMS)
     return search_n_items(
@@ -443,7 +445,7 @@ def build_unsearched_plan(
     judging: RuleOnSimulation, population: Statistic, probability: float
 ) -> Plan:
     looks = judging.inference.looks
-    if looks is not None and registered(judging.measure).needs == "replicates":
+    if looks is not None and find_registered_measure(judging.measure).needs == "replicates":
         raise PolicyError(
             f"{judging.measure}: found looks at {looks} with a measure of replicates; expected a "
             "measure that reads all items, since a look counts the items of the round. "
@@ -455,7 +457,7 @@ def build_unsearched_plan(
             "0.9 is usual."
         )
     judging.inference.require_enough_resamples(judging.n_together)
-    expected = true_value(judging.measure, population)
+    expected = compute_true_value(judging.measure, population)
     if isnan(expected):
         raise PolicyError(
             f"{judging.measure}: found no value in the population; expected one to plan from. "
@@ -497,9 +499,9 @@ def draw_possible_populations(
         reweight_to_draw(population, masses_or_round) for masses_or_round in drawn_masses
     )
     values = np.array(
-        [true_value(judging.measure, masses_or_round) for masses_or_round in populations]
+        [compute_true_value(judging.measure, masses_or_round) for masses_or_round in populations]
     )
-    upper_bound = registered(judging.measure).bounds[1]
+    upper_bound = find_registered_measure(judging.measure).bounds[1]
     if upper_bound < inf:
         reach = np.sqrt(upper_bound - judging.cutoff) - np.sqrt(
             np.maximum(upper_bound - values, 0.0)
@@ -518,7 +520,10 @@ def find_min_items(
     Categories have the shares of the statistic, and each item as many ratings as most of its items
     have.
     """
-    if type(statistic) is not CategoryCounts or np.count_nonzero(statistic.meeting) < 2:
+    if (
+        type(statistic) is not CategoryCounts
+        or np.count_nonzero(statistic.n_meeting_by_category) < 2
+    ):
         return None
 
     def enough(n_items: int) -> bool:
@@ -561,13 +566,13 @@ def search_n_items(
     def fitted(n_last: int) -> tuple[int, ProbitCurve]:
         n_least, n_most = max(start, n_last // MAX_FACTOR), min(MAX_FACTOR * n_last, MOST_ITEMS)
         curve_fit = fit_probit_curve(trial_by_n_items, n_last, tail)
-        return curve_fit.enough(
+        return curve_fit.n_items_needed(
             reach_over, unsearched_plan.probability, range(n_least, n_most)
         ), curve_fit
 
     for _ in range(N_FITTED_STEPS):
         n_items, _ = fitted(n_items)
-        trial_by_n_items[n_items] = trial_by_n_items.get(n_items, NO_TRIAL).with_more(
+        trial_by_n_items[n_items] = trial_by_n_items.get(n_items, NO_TRIAL).combined_with(
             simulate(n_items, STEP_SHARE)
         )
     n_items, fit = fitted(n_items)
@@ -579,7 +584,9 @@ def search_n_items(
     share = simulate(n_items, FINAL_SHARE).share
     if unsearched_plan.over is not None:
         n_few, n_many = (
-            fit.enough(reach_quantile, unsearched_plan.probability, range(start, MOST_ITEMS))
+            fit.n_items_needed(
+                reach_quantile, unsearched_plan.probability, range(start, MOST_ITEMS)
+            )
             for reach_quantile in np.quantile(
                 reach, (1 - TAIL_SHARE, TAIL_SHARE), method="nearest"
             ).reshape(2, 1)
@@ -597,7 +604,7 @@ class ProbitCurve(NamedTuple):
     intercept: float
     tail: float
 
-    def enough(self, reach: Array, probability: float, candidates: range) -> int:
+    def n_items_needed(self, reach: Array, probability: float, candidates: range) -> int:
         if self.slope <= 0:
             return candidates.stop
         target_probit = NORMAL.inv_cdf(probability)
@@ -657,7 +664,7 @@ def simulate_looks(
     n_decided_by_look = np.zeros(len(look_sizes))
     tails = looks.tails(judging.inference.tail / judging.n_together)
     draws = [max(N_RESAMPLES, min_draws(tail)) for tail in tails]
-    for number, drawn_from in enumerate(possible_populations.drawn(rng, n_rounds)):
+    for number, drawn_from in enumerate(possible_populations.draw_populations(rng, n_rounds)):
         masses = possible_populations.masses[drawn_from]
         draws_by_item, n_before = np.zeros(len(masses)), 0
         for place, size in enumerate(look_sizes):
@@ -668,7 +675,7 @@ def simulate_looks(
             if draws[place] > judging.inference.n_resamples:
                 continue  # this look decides nothing
             inference = replace(
-                judging.inference_of(number), judged_on=size, n_resamples=draws[place]
+                judging.inference_at_look(number), judged_on=size, n_resamples=draws[place]
             )
             drawn_round_statistic = reweight_to_draw(population, draws_by_item)
             if judging.decides(estimate(judging.measure, drawn_round_statistic, inference)):
@@ -723,9 +730,9 @@ def convert_units_to_items(n_apart: int, items_a_cluster: float | None) -> int:
 def reweight_to_draw(population: Statistic, draws_by_unit: Array) -> Statistic:
     clusters = population.clusters
     if clusters is None:
-        return population.reweighted(draws_by_unit)
-    drawn_population = population.in_clusters(Clusters(clusters.places, draws_by_unit))
-    return drawn_population.reweighted(
+        return population.with_weights(draws_by_unit)
+    drawn_population = population.with_clusters(Clusters(clusters.places, draws_by_unit))
+    return drawn_population.with_weights(
         draws_by_unit[clusters.places] * clusters.sizes(population.weights)
     )
 
@@ -739,13 +746,16 @@ N_ITEMS_OF_POPULATION = 1e9
 def select_population(
     ratings: Rated, rule: Rule, *, source_name: str = "earlier round"
 ) -> Statistic:
-    statistic, record = basis_of(ratings, rule.measure), registered(rule.measure)
+    statistic, record = (
+        build_round_statistic(ratings, rule.measure),
+        find_registered_measure(rule.measure),
+    )
     if statistic is None or record.why_undefined(statistic):
         raise PolicyError(
             f"{source_name}: found no value of {rule.measure}; expected one to plan from. "
             "Plan from another round, or from the value expected."
         )
-    n_raters, left_out = record.rests_on.raters(statistic), record.raters_left_out(statistic)
+    n_raters, left_out = record.rests_on.n_raters(statistic), record.raters_left_out(statistic)
     if n_raters < rule.min_raters:
         reason = f"found {counted(n_raters, 'rater')}; expected {rule.min_raters}"
     elif rule.every_rater and left_out:
@@ -785,15 +795,15 @@ def build_assumed_population(
     labelings, clear_weights, guessed_weights = enumerate_labelings(measure, shares, n_raters)
 
     def with_clear(share: float) -> Statistic:
-        return labelings.reweighted(share * clear_weights + (1 - share) * guessed_weights)
+        return labelings.with_weights(share * clear_weights + (1 - share) * guessed_weights)
 
     low_share, high_share = 0.0, 1.0
     for _ in range(N_AGREEMENT_HALVINGS):
         middle_share = (low_share + high_share) / 2
-        too_few = true_value(measure, with_clear(middle_share)) < expected
+        too_few = compute_true_value(measure, with_clear(middle_share)) < expected
         low_share, high_share = (middle_share, high_share) if too_few else (low_share, middle_share)
     population = with_clear(high_share)
-    if not np.isclose(true_value(measure, population), expected, atol=1e-6):
+    if not np.isclose(compute_true_value(measure, population), expected, atol=1e-6):
         raise PolicyError(
             f"{measure}: found {expected:g}; expected a value that raters who know or guess can "
             "have. Expect more agreement, or less."
@@ -801,11 +811,11 @@ def build_assumed_population(
     return population
 
 
-def true_value(measure: str, population: Statistic) -> float:
+def compute_true_value(measure: str, population: Statistic) -> float:
     """Very many items are used because some measures have a correction for few items. A category
     that is declared and does not occur leaves the lowest value undefined.
     """
-    values = np.atleast_1d(registered(measure)(scale_to_many_items(population)).value)
+    values = np.atleast_1d(find_registered_measure(measure)(scale_to_many_items(population)).value)
     defined_values = values if population.scale.declared else values[~np.isnan(values)]
     return float(defined_values.min()) if defined_values.size else nan
 
@@ -814,7 +824,7 @@ def enumerate_labelings(
     measure: str, prevalence: Array, n_raters: int
 ) -> tuple[Statistic, Array, Array]:
     """The ways to label an item, and how often a clear and an unclear item is labelled so."""
-    n_categories, needs = len(prevalence), registered(measure).needs
+    n_categories, needs = len(prevalence), find_registered_measure(measure).needs
     if needs not in ("counts", "patterns", "replicates"):
         raise PolicyError(
             f"{measure}: found a measure of {SUBJECTS[needs]}; expected a measure of "
@@ -867,6 +877,6 @@ def mean_labels_per_item(population: Statistic) -> float:
 
 def scale_to_many_items(population: Statistic) -> Statistic:
     """The items are so many that each share is a whole number of them."""
-    return population.reweighted(
+    return population.with_weights(
         population.weights * (N_ITEMS_OF_POPULATION / population.weights.sum())
     )

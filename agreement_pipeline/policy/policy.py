@@ -12,35 +12,41 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
+from agreement_pipeline.estimates import (
+    SCOPE_KINDS,
+    Estimate,
+    Scope,
+    ScopeKind,
+    find_registered_measure,
+)
 from agreement_pipeline.integrity import USUAL_INTEGRITY, CheckEffect, Integrity
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference, Looks
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import (
     CLOSED,
-    Need,
+    Requirement,
     Value,
     is_number,
     is_text,
-    one_of,
+    is_whole_number_between,
+    one_of_value,
     refuse_mistakes,
-    shown,
-    whole,
+    value_in_message,
 )
 from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.tables import Tabular
-from agreement_pipeline.text import SIGNIFICANT, counted, in_words, listed, meant
-from agreement_pipeline.yaml_files import Place, read_yaml, validated
+from agreement_pipeline.text import SIGNIFICANT, counted, in_words, listed, suggest_name
+from agreement_pipeline.yaml_files import Place, read_yaml, validate_settings
 
 RELIABLE, TENTATIVE = 0.800, 0.667
 
 Effect = Literal["hold", "warn"]
 IfTooFew = Literal["hold", "tell", "pool"]
-MEASURE = Value("a registered measure", lambda name: bool(registered(name)))
+MEASURE = Value("a registered measure", lambda name: bool(find_registered_measure(name)))
 CUTOFF = Value("a number", is_number)
-COUNT = Value("a whole number from 1", whole(1))
+COUNT = Value("a whole number from 1", is_whole_number_between(1))
 FLAG = Value("true or false", lambda value: isinstance(value, bool))
 CAPABLE = Value(
     f"a list of some of {', '.join(CAPABILITIES)}",
@@ -84,23 +90,23 @@ class Rule:
     __pydantic_config__ = CLOSED
 
     measure: Annotated[str, MEASURE]
-    scope: Annotated[ScopeKind, one_of(SCOPE_KINDS)] = "round"
+    scope: Annotated[ScopeKind, one_of_value(SCOPE_KINDS)] = "round"
     reliable: Annotated[float, CUTOFF] = RELIABLE
     tentative: Annotated[float, CUTOFF] = TENTATIVE
     min_items: Annotated[int, COUNT] = 2
     min_raters: Annotated[int, COUNT] = 1
-    if_too_few: Annotated[IfTooFew, one_of(get_args(IfTooFew))] = "hold"
+    if_too_few: Annotated[IfTooFew, one_of_value(get_args(IfTooFew))] = "hold"
     every_rater: Annotated[bool, FLAG] = False
     requires: Annotated[tuple[str, ...], CAPABLE] = ()
-    effect: Annotated[Effect, one_of(get_args(Effect))] = "hold"
+    effect: Annotated[Effect, one_of_value(get_args(Effect))] = "hold"
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, PolicyError, self._needs())
 
-    def _needs(self) -> Iterator[Need]:
-        measure, holds = registered(self.measure), self.effect == "hold"
+    def _needs(self) -> Iterator[Requirement]:
+        measure, holds = find_registered_measure(self.measure), self.effect == "hold"
         cannot_hold_reason = measure.cannot_hold
-        yield Need(
+        yield Requirement(
             "effect",
             not (cannot_hold_reason and holds),
             f"'warn' for {self.measure}, since {cannot_hold_reason}",
@@ -114,9 +120,9 @@ class Rule:
             cutoff = getattr(self, key)
             is_percent = 1 < cutoff <= 100 and lower <= cutoff / 100 <= upper
             step = f"Did you mean {cutoff / 100:g}?" if is_percent else "Correct the value."
-            yield Need(key, lower <= cutoff <= upper, bounds_phrase, step)
+            yield Requirement(key, lower <= cutoff <= upper, bounds_phrase, step)
         max_phrase = f"at most the reliable cut-off, {self.reliable!r}"
-        yield Need("tentative", not self.tentative > self.reliable, max_phrase, "Swap them.")
+        yield Requirement("tentative", not self.tentative > self.reliable, max_phrase, "Swap them.")
         can_leave_out = measure.needs in ("replicates", "confidence") and self.scope in (
             "round",
             "category",
@@ -125,14 +131,18 @@ class Rule:
             f"false for {self.measure} of the {self.scope}, since only a measure of replicates or "
             "confidence, of the round or category, can leave out a rater"
         )
-        yield Need("every_rater", not self.every_rater or can_leave_out, expected_phrase)
+        yield Requirement("every_rater", not self.every_rater or can_leave_out, expected_phrase)
         is_of_label = measure.needs == "label"
         scopes = "label" if is_of_label else "another scope than label"
-        yield Need("scope", is_of_label == (self.scope == "label"), f"{scopes} for {self.measure}")
+        yield Requirement(
+            "scope", is_of_label == (self.scope == "label"), f"{scopes} for {self.measure}"
+        )
         scope_phrase = (
             f"hold for the scope {self.scope}, since only strata may be told of or pooled"
         )
-        yield Need("if_too_few", self.if_too_few == "hold" or self.scope == "stratum", scope_phrase)
+        yield Requirement(
+            "if_too_few", self.if_too_few == "hold" or self.scope == "stratum", scope_phrase
+        )
 
     @property
     def name(self) -> str:
@@ -145,7 +155,7 @@ class Rule:
 
     @property
     def question(self) -> str:
-        title = registered(self.measure).title
+        title = find_registered_measure(self.measure).title
         return (
             f"Does the lower limit of {title} of {reasons.describe_scope_kind(self.scope)} "
             f"reach {self.reliable:g} "
@@ -165,16 +175,16 @@ class Rule:
                 "since this round has no such estimate of it"
             )
             return (Verdict(self, Scope(self.scope), "not_evaluated", reason, code="no_estimate"),)
-        return tuple(self._verdict(e) for e in mine)
+        return tuple(self._judge_estimate(e) for e in mine)
 
-    def _verdict(self, estimate: Estimate) -> "Verdict":
+    def _judge_estimate(self, estimate: Estimate) -> "Verdict":
         is_only_told = self.if_too_few == "tell" and estimate.n_apart < self.min_items
         rule = replace(self, effect="warn") if is_only_told else self
         value, interval, scope = estimate.value, estimate.interval, estimate.scope
         if estimate.undefined is not None or interval is None or value is None:
             reason = reasons.explain_undefined(estimate)
             return Verdict(rule, scope, "not_evaluated", reason, code="undefined")
-        if missing := rule._missing_evidence(estimate):
+        if missing := rule._missing_evidence_code_and_reason(estimate):
             code, missing_reason = missing
             reason = reasons.explain_not_evaluated(estimate, value, missing_reason)
             return Verdict(rule, scope, "not_evaluated", reason, code, estimate)
@@ -186,7 +196,7 @@ class Rule:
         )
         return Verdict(rule, scope, kind, reason, kind, estimate)
 
-    def _missing_evidence(self, estimate: Estimate) -> tuple[str, str] | None:
+    def _missing_evidence_code_and_reason(self, estimate: Estimate) -> tuple[str, str] | None:
         message_template = "it rests on {} and the policy asks for {}"
         if (n := estimate.n_apart) < self.min_items:
             clustered = estimate.n_clusters is not None
@@ -198,7 +208,7 @@ class Rule:
         if self.effect == "hold" and estimate.misled is not None:
             return "ratings_chosen", estimate.misled
         if self.every_rater and estimate.raters_left_out:
-            replicated = registered(self.measure).needs == "replicates"
+            replicated = find_registered_measure(self.measure).needs == "replicates"
             return "raters_left_out", (
                 f"it leaves out {listed(estimate.raters_left_out)}, whose "
                 f"{'replicates' if replicated else 'statements of confidence'} "
@@ -230,7 +240,7 @@ class Verdict(Tabular):
     code: str
     estimate: Estimate | None = None
 
-    def taken_back(
+    def take_back(
         self,
         condition_phrase: str,
         variant_verdict: "Verdict",
@@ -239,13 +249,13 @@ class Verdict(Tabular):
         effect: CheckEffect = "hold",
     ) -> "Verdict":
         """One that the policy lets stand only says why it would be taken back."""
-        return self.doubted(
+        return self.doubt(
             f"{condition_phrase} it is {variant_verdict.kind}: {variant_verdict.reason}",
             code=code,
             effect=effect,
         )
 
-    def doubted(self, doubt: str, *, code: str, effect: CheckEffect) -> "Verdict":
+    def doubt(self, doubt: str, *, code: str, effect: CheckEffect) -> "Verdict":
         doubtful_verdict = replace(self, reason=f"{self.reason}; {doubt}")
         return (
             doubtful_verdict
@@ -324,7 +334,7 @@ CONFIDENCE_LEVEL = Value(
 )
 RESAMPLES = Value(
     f"a whole number from {FEWEST_RESAMPLES} to {MOST_RESAMPLES}",
-    whole(FEWEST_RESAMPLES, MOST_RESAMPLES),
+    is_whole_number_between(FEWEST_RESAMPLES, MOST_RESAMPLES),
     "10000 is usual.",
 )
 FIXED_RATER_NEEDS = ("strata", "gold", "label")
@@ -336,9 +346,12 @@ METHOD = Value(
 )
 AT_ANY_TIME = Value(
     f"a whole number of items (or clusters) from {FEWEST_ITEMS} to {MOST_ITEMS}",
-    whole(FEWEST_ITEMS, MOST_ITEMS),
+    is_whole_number_between(FEWEST_ITEMS, MOST_ITEMS),
 )
-DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
+DAYS = Value(
+    f"a whole number of days from 1 to {MOST_WAIVER_DAYS}",
+    is_whole_number_between(1, MOST_WAIVER_DAYS),
+)
 NOBODY = "nobody"
 PEOPLE = Value(
     "a list of names, or nobody alone",
@@ -355,7 +368,7 @@ RULES = Value(
     lambda rules: isinstance(rules, tuple | list) and all(isinstance(each, Rule) for each in rules),
     nested=True,
 )
-VERSIONS = Value("a whole number from 1", whole(1))
+VERSIONS = Value("a whole number from 1", is_whole_number_between(1))
 UNDER_HALF = Value(
     "a share over 0 and under 0.5", lambda share: is_number(share) and 0 < share < 0.5
 )
@@ -363,7 +376,9 @@ CUT_CATEGORY = Value(
     "a category, as text or a number",
     lambda cut: is_number(cut) or is_text(cut),
 )
-ODD_PANEL_SIZE = Value("an odd number from 3 to 99", lambda n: whole(3, 99)(n) and n % 2 == 1)
+ODD_PANEL_SIZE = Value(
+    "an odd number from 3 to 99", lambda n: is_whole_number_between(3, 99)(n) and n % 2 == 1
+)
 SUGGESTED_MEASURE_BY_KEY = {"rules": "krippendorff_alpha", "classifiers": "vanbelle_albert_kappa"}
 NO_DEFAULT = object()
 INCONCLUSIVE: Kind = "inconclusive"
@@ -465,25 +480,25 @@ class Policy:
     __pydantic_config__ = CLOSED
 
     policy: Annotated[str, Value("text", is_text, "Name the policy.")]
-    version: Annotated[int, Value("a whole number", whole())]
+    version: Annotated[int, Value("a is_whole_number_between number", is_whole_number_between())]
     rules: Annotated[tuple[Rule, ...], RULES]
     admit: Annotated[tuple[Kind, ...], ADMIT] = ("reliable",)
     confidence_level: Annotated[float, CONFIDENCE_LEVEL] = Inference.confidence_level
     n_resamples: Annotated[int, RESAMPLES] = Inference.n_resamples
     interval_method: Annotated[str, METHOD] = DEFAULT_METHOD
-    familywise: Annotated[Familywise, one_of(get_args(Familywise))] = "none"
+    familywise: Annotated[Familywise, one_of_value(get_args(Familywise))] = "none"
     always_valid_at: Annotated[int | None, AT_ANY_TIME] = None
     looks: Looks | None = None
     description: Annotated[str, TEXT] = ""
-    items_in_conflict: Annotated[InConflict, one_of(get_args(InConflict))] = "unresolved"
-    items_gold_elsewhere: Annotated[GoldItems, one_of(get_args(GoldItems))] = "leave_out"
+    items_in_conflict: Annotated[InConflict, one_of_value(get_args(InConflict))] = "unresolved"
+    items_gold_elsewhere: Annotated[GoldItems, one_of_value(get_args(GoldItems))] = "leave_out"
     passed_by_guessing: Annotated[str, TEXT] = ""
     waiver_days: Annotated[int, DAYS] = WAIVER_DAYS
     most_versions: Annotated[int | None, VERSIONS] = None
     requires: Annotated[tuple[str, ...], CAPABLE] = ()
-    assisted: Annotated[OfAssisted, one_of(get_args(OfAssisted))] = "count"
+    assisted: Annotated[OfAssisted, one_of_value(get_args(OfAssisted))] = "count"
     classifiers: tuple[Rule, ...] = ()
-    first_labels: Annotated[OfFirstLabels, one_of(get_args(OfFirstLabels))] = "not_asked"
+    first_labels: Annotated[OfFirstLabels, one_of_value(get_args(OfFirstLabels))] = "not_asked"
     silver: Silver | None = None
     waived_by: Annotated[tuple[str, ...], PEOPLE] = ()
     cut: Annotated[str | float | None, CUT_CATEGORY] = None
@@ -494,14 +509,14 @@ class Policy:
         refuse_mistakes(self, PolicyError, self._needs())
         self.inference.require_enough_resamples()
 
-    def _needs(self) -> Iterator[Need]:
+    def _needs(self) -> Iterator[Requirement]:
         rule_groups = [("rules", self.rules, "everything would be admitted")]
         if self.classifiers:
             rule_groups += [
                 ("classifiers", self.classifiers, "every classifier would be certified")
             ]
         for key, rules, consequence in rule_groups:
-            yield Need(
+            yield Requirement(
                 key,
                 any(rule.effect == "hold" for rule in rules),
                 f"at least one, or {consequence}",
@@ -510,7 +525,7 @@ class Policy:
             )
             n_by_rule_name = Counter(rule.name for rule in rules)
             repeated_names = sorted(name for name, n in n_by_rule_name.items() if n > 1)
-            yield Need(
+            yield Requirement(
                 key,
                 not repeated_names,
                 "one rule for a measure and a scope",
@@ -518,11 +533,13 @@ class Policy:
                 found=f"two rules {listed(repeated_names)}",
             )
             holding_measures = sorted({rule.measure for rule in rules if rule.effect == "hold"})
-            yield Need(
+            yield Requirement(
                 "passed_by_guessing",
                 bool(self.passed_by_guessing.strip())
                 or not holding_measures
-                or not all(registered(name).passed_by_guessing for name in holding_measures),
+                or not all(
+                    find_registered_measure(name).passed_by_guessing for name in holding_measures
+                ),
                 "a rule that can hold a release with a measure that raters cannot pass without "
                 "looking, or a sentence that says why this does no harm",
                 f"Add a rule on {SUGGESTED_MEASURE_BY_KEY[key]}, or write the sentence.",
@@ -532,11 +549,16 @@ class Policy:
                 ),
             )
         may_have_cut = self.cut is None or bool(self.classifiers)
-        yield Need("cut", may_have_cut, "none without rules for classifiers", found=shown(self.cut))
+        yield Requirement(
+            "cut",
+            may_have_cut,
+            "none without rules for classifiers",
+            found=value_in_message(self.cut),
+        )
         for place, rule in enumerate(self.classifiers):
             is_plain_classifier_rule = rule.scope == "classifier" and not rule.requires
             expected_phrase = "a rule on the scope classifier, without requires"
-            yield Need(
+            yield Requirement(
                 ("classifiers", place, "scope"),
                 is_plain_classifier_rule,
                 expected_phrase,
@@ -544,9 +566,13 @@ class Policy:
             )
         is_for_raters_at_large = METHODS[self.interval_method].population == "raters at large"
         these_raters_measures = sorted(
-            {name for name in self.measures if registered(name).needs in FIXED_RATER_NEEDS}
+            {
+                name
+                for name in self.measures
+                if find_registered_measure(name).needs in FIXED_RATER_NEEDS
+            }
         )
-        yield Need(
+        yield Requirement(
             "interval_method",
             not (is_for_raters_at_large and these_raters_measures),
             f"a method about these raters for {listed(these_raters_measures)}, which is about no "
@@ -554,14 +580,14 @@ class Policy:
             "Choose another method, or another measure.",
         )
         for key in ("always_valid_at", "looks"):
-            yield Need(
+            yield Requirement(
                 key,
                 getattr(self, key) is None or not is_for_raters_at_large,
                 f"none with {self.interval_method}, since a round gains items while it fills and "
                 "not raters",
                 f"Leave {key} out.",
             )
-        yield Need(
+        yield Requirement(
             "looks",
             self.looks is None or self.always_valid_at is None,
             "none beside always_valid_at, whose limits hold at every look",
@@ -570,10 +596,10 @@ class Policy:
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
-        return validated(cls, data, source, PolicyError)
+        return validate_settings(cls, data, source, PolicyError)
 
     def to_mapping(self) -> dict[str, Any]:
-        plain: dict[str, Any] = asdict(self, dict_factory=drop_unset)
+        plain: dict[str, Any] = asdict(self, dict_factory=drop_unset_settings)
         bounds = self.integrity.to_mapping()
         del plain["integrity"]
         return {**plain, **({"integrity": bounds} if bounds else {})}
@@ -596,7 +622,7 @@ class Policy:
         )
 
     @property
-    def of_classifiers(self) -> "Policy":
+    def restricted_to_classifiers(self) -> "Policy":
         rules = replace(self, rules=self.classifiers, classifiers=(), cut=None)
         return replace(rules, looks=None, requires=(), silver=None)
 
@@ -632,7 +658,7 @@ def load_policy(path: Path | str) -> Policy:
     file = BUNDLED.get(str(path), Path(path))
     if not file.exists():
         project_path = Path(f"configs/policies/{path}.yaml")
-        step = meant(file.stem, BUNDLED, "Check the path.")
+        step = suggest_name(file.stem, BUNDLED, "Check the path.")
         raise PolicyError(
             f"{path}: found no such file, and no bundled policy of that name; expected a YAML "
             f"file, or one of {', '.join(BUNDLED)}. "
@@ -689,14 +715,16 @@ def apply_holm_to_verdicts(verdicts: Sequence[Verdict], half_alpha: float) -> tu
     holding_verdicts = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     reliable = apply_holm(
         [
-            p_value(verdict, verdict.rule.reliable) if verdict.kind == "reliable" else 1.0
+            p_value_of_verdict(verdict, verdict.rule.reliable)
+            if verdict.kind == "reliable"
+            else 1.0
             for verdict in holding_verdicts
         ],
         half_alpha,
     )
     unreliable = apply_holm(
         [
-            p_value(verdict, verdict.rule.tentative, is_upper_tail=True)
+            p_value_of_verdict(verdict, verdict.rule.tentative, is_upper_tail=True)
             if verdict.kind == "unreliable"
             else 1.0
             for verdict in holding_verdicts
@@ -724,20 +752,22 @@ def take_back_if_too_uncertain(
     if verdict.kind == "unreliable":
         (is_kept, level), p = (
             unreliable_result,
-            p_value(verdict, rule.tentative, is_upper_tail=True),
+            p_value_of_verdict(verdict, rule.tentative, is_upper_tail=True),
         )
     elif verdict.kind == "reliable":
-        (is_kept, level), p = reliable_result, p_value(verdict, rule.reliable)
-        kind = "tentative" if p_value(verdict, rule.tentative) <= tentative_level else kind
+        (is_kept, level), p = reliable_result, p_value_of_verdict(verdict, rule.reliable)
+        kind = (
+            "tentative" if p_value_of_verdict(verdict, rule.tentative) <= tentative_level else kind
+        )
     elif verdict.kind == "tentative":
-        level, p = tentative_level, p_value(verdict, rule.tentative)
+        level, p = tentative_level, p_value_of_verdict(verdict, rule.tentative)
         is_kept = p <= level
     else:
         return verdict
     if is_kept:
         return verdict
     distribution = verdict.estimate.distribution if verdict.estimate else None
-    is_finest = distribution is not None and p <= distribution.finest
+    is_finest = distribution is not None and p <= distribution.finest_tail
     resamples_hint = (
         ", the least that so many resamples can tell; raise n_resamples" if is_finest else ""
     )
@@ -750,17 +780,19 @@ def take_back_if_too_uncertain(
     return replace(verdict, kind=kind, code="not_together", reason=reason)
 
 
-def p_value(verdict: Verdict, cutoff: float, *, is_upper_tail: bool = False) -> float:
+def p_value_of_verdict(verdict: Verdict, cutoff: float, *, is_upper_tail: bool = False) -> float:
     distribution = verdict.estimate.distribution if verdict.estimate else None
     if distribution is None:
         return 1.0
     return max(
-        distribution.over(cutoff) if is_upper_tail else distribution.under(cutoff),
-        distribution.finest,
+        distribution.confidence_over(cutoff)
+        if is_upper_tail
+        else distribution.confidence_under(cutoff),
+        distribution.finest_tail,
     )
 
 
-def drop_unset(items: list[tuple[str, Any]]) -> dict[str, Any]:
+def drop_unset_settings(items: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in items}
     return {
         key: value for key, value in plain.items() if value != USUAL_VALUES.get(key, NO_DEFAULT)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal, NamedTuple
 
-from agreement_pipeline.estimates import Estimate, quoted, registered
+from agreement_pipeline.estimates import Estimate, find_registered_measure, quote_if_ambiguous
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval, tail_with_second_look
 from agreement_pipeline.text import (
     DIGITS,
@@ -428,7 +428,7 @@ def explain_verdict(
         f"{100 * estimate.confidence_level:g}% interval {interval_text}{looks_phrase} ",
         f"on {describe_items(estimate)}: {finding_phrase}",
         "" if p_value is None else f" ({p_in_words(p_value)})",
-        advise(estimate, value, limits, kind, reliable),
+        advise_on_more_items(estimate, value, limits, kind, reliable),
         prevailing_phrase,
         f"; {estimate.misled}" if estimate.misled else "",
     ]
@@ -439,7 +439,7 @@ def describe_subject(estimate: Estimate) -> str:
     scope_phrase = {"round": "", "without": f" {estimate.scope}"}.get(
         estimate.scope.kind, f" of {estimate.scope}"
     )
-    details = [f"lowest: {quoted(estimate.lowest)}"] if estimate.lowest else []
+    details = [f"lowest: {quote_if_ambiguous(estimate.lowest)}"] if estimate.lowest else []
     marking_share = estimate.on_marking
     if marking_share in (0, 1):
         details.append(f"all of the disagreement on {'marking' if marking_share else 'naming'}")
@@ -466,7 +466,7 @@ def describe_items(estimate: Estimate) -> str:
     return items_phrase
 
 
-def advise(
+def advise_on_more_items(
     estimate: Estimate, value: float, interval: Interval, kind: Kind, reliable: float
 ) -> str:
     """How many more items (or clusters) would bring the lower limit to the cut-off.
@@ -479,7 +479,7 @@ def advise(
         singular, plural = "cluster of items", "clusters of items"
     if kind == "inconclusive" and estimate.without_limits:
         return f"; no limits: {estimate.without_limits}"
-    is_at_bound = interval.low <= registered(estimate.measure).bounds[0]
+    is_at_bound = interval.low <= find_registered_measure(estimate.measure).bounds[0]
     if kind not in ("tentative", "inconclusive") or is_at_bound:
         return ""
     if round(value - reliable, DIGITS) <= 0:
@@ -493,7 +493,7 @@ def advise(
             "and more raters would narrow the interval"
         )
     if estimate.looks is not None:
-        next_look = estimate.looks.following(estimate.judged_on or 0)
+        next_look = estimate.looks.next_look_after(estimate.judged_on or 0)
         last_look_phrase = "this was the last look of the plan, so only a fresh round can decide"
         return (
             f"; {last_look_phrase}"
@@ -522,7 +522,7 @@ def estimate_more_items(estimate: Estimate, reliable: float) -> float | None:
     value, limits = estimate.value, estimate.interval
     if value is None or limits is None or round(value - reliable, DIGITS) <= 0:
         return None
-    is_at_bound = limits.low <= registered(estimate.measure).bounds[0]
+    is_at_bound = limits.low <= find_registered_measure(estimate.measure).bounds[0]
     if is_at_bound or limits.low >= reliable or estimate.looks is not None:
         return None
     if estimate.population == "raters at large":

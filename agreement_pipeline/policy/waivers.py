@@ -13,12 +13,19 @@ from typing import Annotated, Any
 
 from agreement_pipeline.contract import OF_DELIVERY
 from agreement_pipeline.errors import WaiverError
-from agreement_pipeline.estimates import SCOPE_KINDS, Scope, registered
+from agreement_pipeline.estimates import SCOPE_KINDS, Scope, find_registered_measure
 from agreement_pipeline.integrity import OF_INTEGRITY, Finding
-from agreement_pipeline.mistakes import CLOSED, Need, Value, day, is_text, refuse_mistakes
+from agreement_pipeline.mistakes import (
+    CLOSED,
+    Requirement,
+    Value,
+    day_value,
+    is_text,
+    refuse_mistakes,
+)
 from agreement_pipeline.policy.policy import MEASURE, NOBODY, Policy, Verdict
 from agreement_pipeline.text import listed
-from agreement_pipeline.yaml_files import Place, read_yaml, validated
+from agreement_pipeline.yaml_files import Place, read_yaml, validate_settings
 
 MIN_REASON_LETTERS, LEAST_DIFFERENT = 10, 5
 FILLERS = "\u115f\u1160\u3164\uffa0"
@@ -32,14 +39,14 @@ def is_digest(value: object) -> bool:
 REQUIRED_TEXT = Value("text", is_text, "Write what the waiver is for.")
 PERSON = Value(
     "the visible name of a person",
-    lambda who: isinstance(who, str) and who.isprintable() and count_visible_letters(who) > 1,
+    lambda who: isinstance(who, str) and who.isprintable() and n_visible_letters(who) > 1,
     "Write who answers for it.",
 )
 REASON = Value(
     f"a reason with {MIN_REASON_LETTERS} letters or more",
     lambda why: (
         isinstance(why, str)
-        and count_visible_letters(why) >= MIN_REASON_LETTERS
+        and n_visible_letters(why) >= MIN_REASON_LETTERS
         and len({*why}) >= LEAST_DIFFERENT
     ),
     "Write why it does no harm.",
@@ -47,7 +54,7 @@ REASON = Value(
 SHA256_DIGEST = Value(
     "64 hexadecimal digits in lower case", is_digest, "Copy them from the decision."
 )
-LAST_DAY = day("A waiver without an end would be a weaker policy.")
+LAST_DAY = day_value("A waiver without an end would be a weaker policy.")
 SCOPE = Value(
     f"one of {', '.join(SCOPE_KINDS)}, with a name if there are several",
     lambda scope: isinstance(scope, str) and scope.partition(" ")[0] in SCOPE_KINDS,
@@ -121,13 +128,13 @@ class Waiver:
 
     def __post_init__(self) -> None:
         if self.measure is not None and is_text(self.measure):
-            registered(self.measure)
+            find_registered_measure(self.measure)
         refuse_mistakes(self, WaiverError, self._needs())
 
-    def _needs(self) -> Iterator[Need]:
+    def _needs(self) -> Iterator[Requirement]:
         is_measure_or_check = (self.measure is None) is not (self.check is None)
         expected_phrase, step = "either a measure or a check", "Write one waiver for each."
-        yield Need(
+        yield Requirement(
             "measure",
             is_measure_or_check,
             expected_phrase,
@@ -140,7 +147,7 @@ class Waiver:
             "for a check the digest of its policy or of its contract, and none for a measure"
         )
         digests_stated = ("both", "one", "nothing")[n_digests]
-        yield Need(
+        yield Requirement(
             "policy_digest",
             is_bound_rightly,
             expected_digest,
@@ -148,13 +155,15 @@ class Waiver:
             digests_stated,
         )
         is_round_or_measure = self.check is None or self.scope == "round"
-        yield Need("scope", is_round_or_measure, "round, since a check is about the whole round")
+        yield Requirement(
+            "scope", is_round_or_measure, "round, since a check is about the whole round"
+        )
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":
         if isinstance(data, Mapping) and "check" in data:
             data = {"measure": None, **data}
-        return validated(cls, data, source, WaiverError)
+        return validate_settings(cls, data, source, WaiverError)
 
     def to_mapping(self) -> dict[str, str]:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -168,7 +177,7 @@ class Waiver:
     def renamed(self, names: Mapping[str, str]) -> "Waiver":
         return replace(self, scope=str(Scope.parse(self.scope).renamed(names)))
 
-    def turns(self, verdict_or_finding: Verdict | Finding) -> bool:
+    def applies_to(self, verdict_or_finding: Verdict | Finding) -> bool:
         if isinstance(verdict_or_finding, Finding):
             if verdict_or_finding.check != self.check or not verdict_or_finding.holds:
                 return False
@@ -184,7 +193,7 @@ class Waiver:
             str(Scope.parse(self.scope)),
         )
 
-    def refusal(
+    def refusal_reason(
         self,
         policy: Policy,
         ratings_digest: str,
@@ -198,7 +207,7 @@ class Waiver:
             describe_waived(self.to_mapping()),
             ("hold", self.measure, self.scope.split()[0]),
         )
-        is_used = any(map(self.turns, verdicts_and_findings))
+        is_used = any(map(self.applies_to, verdicts_and_findings))
         rule_refusals = (
             (
                 rule
@@ -218,7 +227,7 @@ class Waiver:
         tables = {
             found_item.table
             for found_item in verdicts_and_findings
-            if isinstance(found_item, Finding) and self.turns(found_item)
+            if isinstance(found_item, Finding) and self.applies_to(found_item)
         }
         check_refusals = (
             (
@@ -250,7 +259,7 @@ class Waiver:
             ),
         )
         refusals = (
-            *_refusals(self, policy, ratings_digest, judged_on),
+            *_iterate_refusals(self, policy, ratings_digest, judged_on),
             *(rule_refusals if self.check is None else check_refusals),
         )
         return next((refusal_reason for is_refused, refusal_reason in refusals if is_refused), None)
@@ -323,14 +332,14 @@ class Remedy:
     def __post_init__(self) -> None:
         refuse_mistakes(self, WaiverError, self._needs())
 
-    def _needs(self) -> Iterator[Need]:
-        others = {self.held, self.sample}
+    def _needs(self) -> Iterator[Requirement]:
+        others = {self.held_ratings, self.sample}
         met = len({*others, self.remedied_by}) == 3  # held, relabelled, sample
         expected = "three different deliveries: as held, labelled again, and the sample"
-        yield Need("remedied_by", met, expected, found=str(self.remedied_by))
+        yield Requirement("remedied_by", met, expected, found=str(self.remedied_by))
 
     @property
-    def held(self) -> RoundRatings:
+    def held_ratings(self) -> RoundRatings:
         return RoundRatings(self.round, self.ratings_digest)
 
     @property
@@ -347,30 +356,31 @@ class Remedy:
         del names  # it names no rater
         return self
 
-    def turns(self, found: Verdict | Finding) -> bool:
+    def applies_to(self, found: Verdict | Finding) -> bool:
         if not isinstance(found, Finding):
             return False
         return found.holds and found.table == GATE_TABLE and found.check == self.check
 
-    def proof(self, detail: str = "") -> Finding:
+    def finding_if_proved(self, detail: str = "") -> Finding:
         """The finding that the sample was drawn and is admitted."""
         words = (
-            f"the labels were given again after {self.held} was held, and a random sample of the "
+            f"the labels were given again after {self.held_ratings} was held, and a random sample "
+            "of the "
             f"items, {self.sample}, was labelled once more and admitted{detail}; {self.who} "
             "answers for it"
         )
-        return self._finding(words, passed=True)
+        return self._build_finding(words, passed=True)
 
-    def refutation(self, why: str) -> Finding:
+    def finding_if_refuted(self, why: str) -> Finding:
         """The finding that the sample does not show what it should."""
-        return self._finding(why, passed=False)
+        return self._build_finding(why, passed=False)
 
-    def _finding(self, words: str, *, passed: bool) -> Finding:
+    def _build_finding(self, words: str, *, passed: bool) -> Finding:
         severity = "error" if passed else "warning"  # what it would override holds the round
         observed = (("remedy", str(self.to_mapping())),)
         return build_gate_finding(REMEDIED, words, severity, passed=passed, observed=observed)
 
-    def refusal(
+    def refusal_reason(
         self,
         policy: Policy,
         ratings_digest: str,
@@ -389,7 +399,7 @@ class Remedy:
         ]
         failed = next((finding.description for finding in shown if not finding.passed), None)
         refusals = (
-            *_refusals(self, policy, ratings_digest, on),
+            *_iterate_refusals(self, policy, ratings_digest, on),
             (failed is not None, failed or ""),
             (
                 not shown,
@@ -413,7 +423,7 @@ class Remedy:
 AnyWaiver = Waiver | Remedy
 
 
-def _refusals(
+def _iterate_refusals(
     waiver: AnyWaiver, policy: Policy, ratings_digest: str, on: date
 ) -> Iterator[tuple[bool, str]]:
     """What keeps a waiver or a remedy from being valid, whatever it overrides."""
@@ -442,7 +452,7 @@ class Waivers:
     written: tuple[AnyWaiver, ...] = ()
     on: date = date.max
 
-    def sorted_out(
+    def sort_valid_and_refused(
         self,
         verdicts: Sequence[Verdict],
         findings: Sequence[Finding],
@@ -458,7 +468,7 @@ class Waivers:
         digests = ratings_digest, contract_digest
         verdicts_and_findings: list[Verdict | Finding] = [*verdicts, *findings]
         refusals = [
-            (waiver, waiver.refusal(policy, *digests, self.on, verdicts_and_findings))
+            (waiver, waiver.refusal_reason(policy, *digests, self.on, verdicts_and_findings))
             for waiver in self.written
         ]
         failures: list[Verdict | Finding] = [
@@ -468,7 +478,8 @@ class Waivers:
         used_waivers = tuple(
             waiver
             for waiver, refusal in refusals
-            if not refusal and (waiver.check in HISTORY_CHECKS or any(map(waiver.turns, failures)))
+            if not refusal
+            and (waiver.check in HISTORY_CHECKS or any(map(waiver.applies_to, failures)))
         )
         return used_waivers, tuple(
             f"{waiver} is refused, since {refusal}" for waiver, refusal in refusals if refusal
@@ -500,11 +511,11 @@ def select_round_waivers(waivers: Iterable[AnyWaiver], round_name: str, judged_o
 def waiver_from_mapping(data: object, *, source: str | Place = "waiver") -> AnyWaiver:
     """A waiver, or a remedy where `remedied_by` is written."""
     if isinstance(data, Mapping) and "remedied_by" in data:
-        return validated(Remedy, data, source, WaiverError)
+        return validate_settings(Remedy, data, source, WaiverError)
     return Waiver.from_mapping(data, source=source)
 
 
-def count_visible_letters(text: str) -> int:
+def n_visible_letters(text: str) -> int:
     return sum(character.isalnum() and character not in FILLERS for character in text)
 
 

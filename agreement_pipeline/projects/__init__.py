@@ -8,9 +8,9 @@ from agreement_pipeline.projects.notices import (
     Notice,
     NoticeKind,
     notices,
-    outage,
-    overdue,
-    recovery,
+    build_outage_notice,
+    build_overdue_notice,
+    build_recovery_notice,
     with_who_differs,
 )
 from agreement_pipeline.projects.pages import (
@@ -23,7 +23,7 @@ from agreement_pipeline.projects.pages import (
 )
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings, load_project, load_projects
-from agreement_pipeline.projects.draft import first_files, plain_name, undated_name
+from agreement_pipeline.projects.draft import draft_project_files, plain_name, undated_name
 from agreement_pipeline.projects.to_date import to_date
 from agreement_pipeline.projects.together import JointRelease, joint_release
 
@@ -37,18 +37,18 @@ __all__ = [
     "NoticeKind",
     "Project",
     "ProjectSettings",
-    "first_files",
+    "build_outage_notice",
+    "build_overdue_notice",
+    "build_recovery_notice",
+    "draft_project_files",
     "joint_release",
     "load_project",
     "load_projects",
     "notices",
-    "outage",
-    "overdue",
     "page_of",
     "plain_name",
     "project_page",
     "projects_page",
-    "recovery",
     "round_before",
     "round_page",
     "state_of",

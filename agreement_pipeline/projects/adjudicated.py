@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from agreement_pipeline.errors import EXPECTED, ProjectError, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, ProjectError, error_in_a_sentence
 from agreement_pipeline.ratings import STRATUM, Adjudicated, Scale
 from agreement_pipeline.readers import COLUMNS, Columns, Export, Rules, read
 from agreement_pipeline.sources import AdjudicateIn, DeliveryFolder, LabelStudio, ServerProject
@@ -116,7 +116,7 @@ class AdjudicationServer:
                     else:
                         self._digests_without_disputes.add(digest)
             except EXPECTED as error:
-                failed[round_name] = in_a_sentence(error)
+                failed[round_name] = error_in_a_sentence(error)
         return Exchange(rounds, failed)
 
     def _take_answers(self, project: ServerProject, round_name: str, digest: str) -> bool:
@@ -270,7 +270,7 @@ def _read_export(
         task["item"]: {name: task[column] for column, name in columns.items()}
         for task in answered.items(list(columns)).to_pylist()
     }
-    for rating in answered.first(["item", "rater", "label"], gold=True).to_pylist():
+    for rating in answered.first_ratings(["item", "rater", "label"], gold=True).to_pylist():
         task = rating["item"]
         place = f"task {task}, answer of {rating['rater']}"
         yield place, {**tasks[task], "label": str(rating["label"])}

@@ -13,27 +13,27 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import AgreementError, RatingsError
-from agreement_pipeline.evidence import asked_of_models
+from agreement_pipeline.evidence import ask_whether_models
 from agreement_pipeline.projects.inbox import HIDDEN_PREFIXES
 from agreement_pipeline.ratings import (
     AS_PERCENT,
     Level,
     Scale,
     are_any_numbers,
+    arrow_to_pandas,
     count_set_labels,
     describe_doubtful_labels,
-    described,
+    describe_lookalikes,
     find_misspelt,
-    in_pandas,
+    group_lookalike_names,
+    guess_level,
     is_blank,
     is_number,
     labels_of_sets,
-    like_models,
-    lookalikes,
     meaning_of_label,
+    names_like_models,
     placeholders_among,
-    probable_level,
-    refuse_absent,
+    refuse_absent_classifiers,
 )
 from agreement_pipeline.readers import (
     Columns,
@@ -43,18 +43,18 @@ from agreement_pipeline.readers import (
     Rows,
     Rules,
     find_unread_time,
+    guess_column_by_role,
+    guessed_columns,
     load_rows,
-    probable_columns,
     read_answers,
     read_first_rows,
     read_header,
     read_marked,
     select_reader,
-    unnamed_columns,
-    unpacked,
-    without_packing_suffix,
+    strip_compression_suffix,
+    unpack_for_reading,
 )
-from agreement_pipeline.text import counted, joined, listed, natural
+from agreement_pipeline.text import counted, joined, listed, natural_sort_key
 from agreement_pipeline.units import ANSWERS, CHOICES, UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
@@ -163,7 +163,7 @@ def _min_items(n_items: int) -> str:
     return f"{n_items}  # as many as the export has; {USUAL_MIN_ITEMS} or more are usual"
 
 
-def first_files(
+def draft_project_files(
     export: Path, name: str, inbox: str, given_settings: Mapping[str, Any] = NO_SETTINGS
 ) -> dict[str, str]:
     """The project files and the policies for an export, by their paths in configs/.
@@ -171,12 +171,12 @@ def first_files(
     Each question of the export is a project of its own. The `given_settings` of the export stand
     under the keys of a project, and are not guessed.
     """
-    with unpacked(export) as path:
+    with unpack_for_reading(export) as path:
         given_columns = Columns(**given_settings.get("columns", {}))
         reader = select_reader(path, given_settings.get("reader"), given_columns)
         read_facts = _read_table if reader.submissions is None else _read_tool_export
         export_facts = read_facts(path, reader, given_settings)
-    if repeated := _repeated_items(export, export_facts):
+    if repeated := _question_about_repeated_items(export, export_facts):
         export_facts = replace(export_facts, unsure=(*export_facts.unsure, repeated))
         folder = Path(inbox).parent
         inbox = inbox if folder == Path() else str(folder)
@@ -185,7 +185,7 @@ def first_files(
         several = len(export_facts.questions) > 1
         project = f"{name}_{plain_name(question.name)}" if several else name
         files[f"projects/{project}.yaml"] = "\n".join(
-            [*_project_lines(project, question, export_facts, inbox), ""]
+            [*_iterate_project_lines(project, question, export_facts, inbox), ""]
         )
         files[f"policies/{project}.yaml"] = POLICY.format(
             name=project,
@@ -198,7 +198,7 @@ def first_files(
     return files
 
 
-def _repeated_items(export: Path, export_facts: ExportFacts) -> str:
+def _question_about_repeated_items(export: Path, export_facts: ExportFacts) -> str:
     """The question whether exports are cumulative, if one in this folder repeats another.
 
     They are compared in the order of their names. Empty if none has over half of its items from
@@ -208,7 +208,7 @@ def _repeated_items(export: Path, export_facts: ExportFacts) -> str:
         return ""
     exports = [
         path
-        for path in sorted(export.parent.iterdir(), key=lambda path: natural(path.name))
+        for path in sorted(export.parent.iterdir(), key=lambda path: natural_sort_key(path.name))
         if path.is_file()
         and path.suffix == export.suffix
         and not path.name.startswith(HIDDEN_PREFIXES)
@@ -216,7 +216,7 @@ def _repeated_items(export: Path, export_facts: ExportFacts) -> str:
     question, items_by_export = "", dict[str, frozenset[str]]()
     for path in exports[-MAX_EXPORTS_COMPARED:] if len(exports) > 1 else ():
         with suppress(AgreementError):  # it is no export of this project
-            items_by_export[path.name] = _item_names(path, export_facts)
+            items_by_export[path.name] = _read_item_names(path, export_facts)
     for (older, older_items), (newer, items) in pairwise(items_by_export.items()):
         n_repeated = len(older_items & items)
         if 2 * n_repeated > len(items):
@@ -228,7 +228,7 @@ def _repeated_items(export: Path, export_facts: ExportFacts) -> str:
     return question
 
 
-def _item_names(export: Path, export_facts: ExportFacts) -> frozenset[str]:
+def _read_item_names(export: Path, export_facts: ExportFacts) -> frozenset[str]:
     question, given_settings = export_facts.questions[0], export_facts.given_settings
     columns = dict(export_facts.columns)
     if question.name and not question.units:
@@ -246,7 +246,7 @@ def _item_names(export: Path, export_facts: ExportFacts) -> frozenset[str]:
         Rules(**{**rules, "requires": (), "reader": export_facts.reader.name}),
     )
     with rows.reading():
-        return frozenset(rows.distinct("item"))
+        return frozenset(rows.distinct_texts("item"))
 
 
 def plain_name(text: str) -> str:
@@ -267,7 +267,7 @@ def undated_name(export: Path) -> str:
     >>> undated_name(Path("project-7-at-2026-11-22-10-03-1f2e3d4c.json"))  # Label Studio's name
     'project-7'
     """
-    stem = Path(without_packing_suffix(export.name)).stem
+    stem = Path(strip_compression_suffix(export.name)).stem
     folders = (folder.name for folder in export.resolve().parents)
     for name in (AT_A_TIME.sub("", stem), *folders):
         undated = DATED.sub("", name).strip(" -_.")
@@ -276,7 +276,7 @@ def undated_name(export: Path) -> str:
     return "labels"
 
 
-def _project_lines(
+def _iterate_project_lines(
     name: str, question: Question, export_facts: ExportFacts, inbox: str
 ) -> Iterator[str]:
     reader, numbers = export_facts.reader, question.level in ("interval", "ratio")
@@ -288,7 +288,7 @@ def _project_lines(
         yield f"# FILL IN `requires`: {reader.title} cannot show {lacking_part}. {reason}"
     if question.placeholders:
         quoted_names = joined(map(repr, question.placeholders))
-        placeholder_list = _in_yaml(list(question.placeholders))
+        placeholder_list = _as_yaml(list(question.placeholders))
         pronoun = "it" if len(question.placeholders) == 1 else "them"
         yield (
             f"# FILL IN `missing` or `categories`: {quoted_names} may say that nobody gave a "
@@ -301,16 +301,16 @@ def _project_lines(
             "the others that raters may give."
         )
     yield f"project: {name}"
-    yield f"inbox: {_in_yaml(inbox)}  # or the folder of the rounds: a file or a folder each"
+    yield f"inbox: {_as_yaml(inbox)}  # or the folder of the rounds: a file or a folder each"
     yield f"reader: {reader.name}  # {reader.title}"
     columns = dict(export_facts.columns)
     if question.name and not question.units:
         columns["label"] = question.name
     if columns:
-        columns_text = ", ".join(f"{key}: {_in_yaml(value)}" for key, value in columns.items())
+        columns_text = ", ".join(f"{key}: {_as_yaml(value)}" for key, value in columns.items())
         yield f"columns: {{{columns_text}}}"
     yield from (
-        f"{key}: {_in_yaml(value)}"
+        f"{key}: {_as_yaml(value)}"
         for key, value in export_facts.given_settings.items()
         if key not in ("columns", "scale", "units", "reader")
     )
@@ -320,7 +320,7 @@ def _project_lines(
         changed_settings = {
             key: value for key, value in asdict(units).items() if value != default_settings[key]
         }
-        settings = "".join(f", {key}: {_in_yaml(value)}" for key, value in changed_settings.items())
+        settings = "".join(f", {key}: {_as_yaml(value)}" for key, value in changed_settings.items())
         yield (f"units: {{kind: {units.kind}{settings}}}  # agreement-pipeline guide units")
     is_table = reader.submissions is None
     if (
@@ -345,18 +345,18 @@ def _project_lines(
     elif numbers and observed_note and are_any_numbers({*map(float, question.labels)}):
         yield "  # any number may be a label; list categories if raters choose among few"
     else:
-        yield f"  categories: {_in_yaml(categories)}{observed_note}"
-    yield from _item_and_rater_lines(export_facts, "round" in columns)
+        yield f"  categories: {_as_yaml(categories)}{observed_note}"
+    yield from _replicate_and_hint_lines(export_facts, "round" in columns)
     yield f"policy: {name}"
 
 
-def _in_yaml(value: object) -> str:
+def _as_yaml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=asdict)
 
 
-def _item_and_rater_lines(export_facts: ExportFacts, several_rounds: bool) -> Iterator[str]:
+def _replicate_and_hint_lines(export_facts: ExportFacts, several_rounds: bool) -> Iterator[str]:
     for key, value in export_facts.replicates.items():
-        yield f"{key}: {_in_yaml(value)}  # items that come back, so that raters meet them again"
+        yield f"{key}: {_as_yaml(value)}  # items that come back, so that raters meet them again"
     if (
         export_facts.replicates or "replicate_of" in export_facts.given_settings
     ) and several_rounds:
@@ -478,7 +478,7 @@ def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -
     used_columns = [*given_columns.values(), *given_columns.get("raters", ())]
     guessed: dict[str, Any] = {
         name: column
-        for name, column in probable_columns(header).items()
+        for name, column in guess_column_by_role(header).items()
         if name not in given_columns
         and column not in used_columns
         and not (is_wide and name in ("rater", "label"))
@@ -507,8 +507,8 @@ def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -
             }
         ),
     ).read_through()
-    label = rows.text("label")
-    times = rows.relation.ask(
+    label = rows.text_sql("label")
+    times = rows.relation.query(
         f"SELECT {label} AS label, COUNT(*) AS n FROM {rows} WHERE {label} IS NOT NULL GROUP BY 1"
     )
     counts = {row["label"]: row["n"] for row in times.to_pylist() if not is_blank(row["label"])}
@@ -527,10 +527,10 @@ def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -
         )
     unsure += [
         f"column {column!r} is read as {name}"
-        for name, column in unnamed_columns(header, columns).items()
+        for name, column in guessed_columns(header, columns).items()
     ]
-    rater = rows.text("rater")
-    rater_column = rows.relation.ask(f"SELECT DISTINCT {rater} AS rater FROM {rows}")["rater"]
+    rater = rows.text_sql("rater")
+    rater_column = rows.relation.query(f"SELECT DISTINCT {rater} AS rater FROM {rows}")["rater"]
     raters = rater_column.to_pylist()
     if None in raters:
         unsure.append("some rows name no rater; fill them in or drop them")
@@ -567,7 +567,7 @@ def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -
         given_settings,
         replicates,
         unsure=tuple(unsure),
-        n_items=len(rows.distinct("item")),
+        n_items=len(rows.distinct_texts("item")),
     )
 
 
@@ -581,7 +581,7 @@ def _guess_by_values(
     """
     if len(header) < MIN_COLUMNS_GUESSED:
         return {}
-    table = in_pandas(read_first_rows(path, Columns(**given_columns), MAX_ROWS_SEEN))
+    table = arrow_to_pandas(read_first_rows(path, Columns(**given_columns), MAX_ROWS_SEEN))
     texts = {
         name: table[name].where(~table[name].map(is_blank, na_action="ignore").eq(True))
         for name in table
@@ -649,13 +649,13 @@ def _ask_about_repeated_ratings(rows: Rows) -> Iterator[str]:
     self-agreement would ask about later.
     """
     names = ["item", "rater", *({"occurrence", "round"} & {*rows.names})]
-    keys = ", ".join(map(rows.text, names))
-    label = rows.text("label")
+    keys = ", ".join(map(rows.text_sql, names))
+    label = rows.text_sql("label")
     groups = (
         f"SELECT COUNT(*) AS n, COUNT(DISTINCT {label}) AS n_labels FROM {rows} "
         f"WHERE {label} IS NOT NULL GROUP BY {keys} HAVING COUNT(*) > 1"
     )
-    counts = rows.relation.ask(
+    counts = rows.relation.query(
         "SELECT COALESCE(SUM(n - 1), 0) AS again, "
         f"COALESCE(SUM(CASE WHEN n_labels > 1 THEN 1 ELSE 0 END), 0) AS differ FROM ({groups}) AS g"
     ).to_pylist()[0]
@@ -680,21 +680,22 @@ def _ask_about_raters(
     read.
     """
     rater_names, classifiers = sorted(raters), given_settings.get("classifiers", ())
-    refuse_absent(classifiers, rater_names, path.name)
+    refuse_absent_classifiers(classifiers, rater_names, path.name)
     models = [
-        name for name in like_models(rater_names) if name not in (*classifiers, *known_models)
+        name for name in names_like_models(rater_names) if name not in (*classifiers, *known_models)
     ]
     unsure = [
-        f"raters {described(group)} print alike; if they are one rater, write same_rater: "
-        f"[{_in_yaml(group)}], else different_raters: [{_in_yaml(group)}]"
-        for group in lookalikes(rater_names, numbers_alike=True)
+        f"raters {describe_lookalikes(group)} print alike; if they are one rater, write "
+        "same_rater: "
+        f"[{_as_yaml(group)}], else different_raters: [{_as_yaml(group)}]"
+        for group in group_lookalike_names(rater_names, numbers_alike=True)
         if not Rules(
             different_raters=given_settings.get("different_raters", ())
         ).declares_different(group)
     ]
     if models:
-        models_text = ", ".join(map(_in_yaml, models))
-        unsure.append(f"{asked_of_models(models)} Then write classifiers: [{models_text}]")
+        models_text = ", ".join(map(_as_yaml, models))
+        unsure.append(f"{ask_whether_models(models)} Then write classifiers: [{models_text}]")
     return tuple(unsure)
 
 
@@ -746,7 +747,7 @@ def _guess_question(
     numeric = all(map(is_number, labels))
     if "categories" not in scale and numeric:
         labels = tuple(sorted(labels, key=float))
-    level: Level = scale.get("level", probable_level(labels))
+    level: Level = scale.get("level", guess_level(labels))
     if "categories" in scale:
         Scale(labels, level)
     elif level not in ("nominal", "ordinal"):

@@ -21,10 +21,10 @@ from agreement_pipeline.readers import (
     DeliveredTable,
     read_rounds,
     refuse_odd_name,
-    without_packing_suffix,
+    strip_compression_suffix,
 )
 from agreement_pipeline.store import Bucket, Folder, digest_at, names_in
-from agreement_pipeline.text import in_utf_8, natural
+from agreement_pipeline.text import as_valid_utf_8, natural_sort_key
 
 AT_REST_SECONDS = 2.0
 MAX_NAME_BYTES = 255
@@ -121,10 +121,10 @@ class Inbox:
         by_rows = self.settings.has_rounds_in_rows
         reading_by_name = {
             name: self._read_file(name, round_name, files)
-            for name, files in self._files(only_round).items()
-            for plain in [in_utf_8(name)]
+            for name, files in self._files_by_round(only_round).items()
+            for plain in [as_valid_utf_8(name)]
             for round_name in [
-                Path(without_packing_suffix(plain)).stem if files[0].name == name else plain
+                Path(strip_compression_suffix(plain)).stem if files[0].name == name else plain
             ]
             if by_rows or only_round in ("", round_name)
         }
@@ -147,7 +147,7 @@ class Inbox:
                     f"{self.place}: found round {name!r} in more than one file; "
                     "expected one file a round. Remove or rename one."
                 )
-        all_deliveries.sort(key=lambda delivery: natural(delivery.round))
+        all_deliveries.sort(key=lambda delivery: natural_sort_key(delivery.round))
         return InboxContents(
             {
                 delivery.round: delivery
@@ -163,7 +163,7 @@ class Inbox:
         if not delivery.in_bucket:
             yield delivery
             return
-        copy, url = self._copy(delivery), str(delivery.path)
+        copy, url = self._copy_from_bucket(delivery), str(delivery.path)
         try:
             yield replace(delivery, path=copy)
         except AgreementError as error:
@@ -178,14 +178,18 @@ class Inbox:
             error.args = (message,)
             raise
 
-    def _files(self, start: str) -> dict[str, tuple[FileSeen, ...]]:
+    def _files_by_round(self, start: str) -> dict[str, tuple[FileSeen, ...]]:
         files_by_name: dict[str, list[FileSeen]] = {}
         place = self.place
-        for file in _list_disk(place) if isinstance(place, Path) else self._objects(start):
+        for file in (
+            _iterate_files_on_disk(place)
+            if isinstance(place, Path)
+            else self._iterate_objects(start)
+        ):
             files_by_name.setdefault(file.name.partition("/")[0], []).append(file)
         return {name: tuple(files) for name, files in files_by_name.items()}
 
-    def _objects(self, start: str) -> Iterator[FileSeen]:
+    def _iterate_objects(self, start: str) -> Iterator[FileSeen]:
         for name, about in sorted(self._bucket.listed(start).items()):
             if not name.startswith(HIDDEN_PREFIXES):
                 yield FileSeen(name, about.modified, about.modified, (about.size, about.tag))
@@ -235,14 +239,14 @@ class Inbox:
     def _digest_of_predictions(self, round_name: str) -> str:
         """A file that is not there has no digest. It is refused when the round is read."""
         digest_by_model = {
-            model: self._digest_of_file(Path(predicted.of_round(round_name, self.root).file))
+            model: self._digest_of_file(Path(predicted.path_of_round(round_name, self.root).file))
             for model, predicted in sorted(self.settings.predictions.items())
         }
         return digest_of_plain(digest_by_model) if digest_by_model else ""
 
     def _digest_of_file(self, path: Path) -> str:
         """The file is read again only if it is another one, as a delivered file is."""
-        current_file = next(_list_disk(path), None) if path.is_file() else None
+        current_file = next(_iterate_files_on_disk(path), None) if path.is_file() else None
         if current_file is None:
             return ""
         cached = self._predictions.get(path)
@@ -256,13 +260,13 @@ class Inbox:
             self._predictions[path] = cached
         return cached[1]
 
-    def _copy(self, delivery: Delivery) -> Path:
+    def _copy_from_bucket(self, delivery: Delivery) -> Path:
         if delivery.file_digest not in self._copies:
             for copy in self._copies.values():
-                _remove(copy.parent, os.getpid())
+                _remove_folder_of_process(copy.parent, os.getpid())
             self._copies.clear()
             folder = Path(tempfile.mkdtemp(prefix="agreement-"))
-            weakref.finalize(self, _remove, folder, os.getpid())
+            weakref.finalize(self, _remove_folder_of_process, folder, os.getpid())
             for file in delivery.files:
                 (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
                 self._bucket.fetch(file.name, folder / file.name)
@@ -276,7 +280,7 @@ class Inbox:
         return self._copies[delivery.file_digest]
 
 
-def _list_disk(inbox: Path) -> Iterator[FileSeen]:
+def _iterate_files_on_disk(inbox: Path) -> Iterator[FileSeen]:
     names, folder = [inbox.name], inbox.parent
     if not inbox.is_file():
         names, folder = os.listdir(inbox) if inbox.is_dir() else [], inbox
@@ -330,6 +334,6 @@ def _raise_for_object_names(inbox: Folder, files: tuple[FileSeen, ...]) -> None:
             )
 
 
-def _remove(folder: Path, process: int) -> None:
+def _remove_folder_of_process(folder: Path, process: int) -> None:
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)

@@ -11,13 +11,13 @@ from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import quote
 
-from agreement_pipeline.errors import EXPECTED, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, error_in_a_sentence
 from agreement_pipeline.estimates import Scope
 from agreement_pipeline.evidence import (
     command_of_report,
-    held_for_disagreement,
-    shortened,
-    who_differs,
+    describe_who_differs,
+    is_held_for_disagreement,
+    shorten_pseudonyms,
 )
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.policy import Policy
@@ -101,27 +101,27 @@ def notices(
     """
     held_notices, late = (
         _held_notices(project, project.store.log.head),
-        overdue(project, current_time),
+        build_overdue_notice(project, current_time),
     )
     unread = [
-        Notice(project.name, name, "not judged", (reason,), _digest([reason]))
+        Notice(project.name, name, "not judged", (reason,), _digest_of_plain([reason]))
         for name, reason in {**project.look().refused, **broken}.items()
     ]
     waiting = [
-        Notice(project.name, name, "not released", (reason,), _digest([reason]))
+        Notice(project.name, name, "not released", (reason,), _digest_of_plain([reason]))
         for name, reason in unreleased.items()
     ]
     gold = _gold_notices(project, project.store.log.head)
     return [*held_notices, *unread, *waiting, *gold, *([late] if late else [])]
 
 
-def outage(project: str, down_since: float, problem: str) -> Notice:
+def build_outage_notice(project: str, down_since: float, problem: str) -> Notice:
     """The rounds of the project cannot be looked at, so none is judged or released."""
     description = f"nothing can be judged or released since {_format_minute(down_since)}: {problem}"
     return Notice(project, "", "down", (description,), _format_minute(down_since))
 
 
-def recovery(project: str, down_since: float) -> Notice:
+def build_recovery_notice(project: str, down_since: float) -> Notice:
     """The end of an outage. Its rounds are judged by themselves, late."""
     description = f"it had been down since {_format_minute(down_since)}"
     return Notice(project, "", "up again", (description,), _format_minute(down_since))
@@ -136,12 +136,12 @@ def with_who_differs(project: Project, notice: Notice) -> Notice:
     if notice.what != "held":
         return notice
     try:
-        return replace(notice, who=_who_differs(project.store, notice))
+        return replace(notice, who=_describe_who_differs(project.store, notice))
     except EXPECTED as error:
-        return replace(notice, who=f"Who differs is not known: {in_a_sentence(error)}")
+        return replace(notice, who=f"Who differs is not known: {error_in_a_sentence(error)}")
 
 
-def overdue(project: Project, current_time: float) -> Notice | None:
+def build_overdue_notice(project: Project, current_time: float) -> Notice | None:
     """Entries that a wrong clock dated into the future do not count, and the notice says so."""
     allowed, by_a_wrong_clock = project.settings.overdue_after_days, 0
     for last_entry in project.store.log.backwards("ingested"):
@@ -199,7 +199,7 @@ def _gold_notices(project: Project, _head: str) -> tuple[Notice, ...]:
                 if project.is_released(name)
                 else "no release without them is in force yet",
             ),
-            _digest(entry["releases"]),
+            _digest_of_plain(entry["releases"]),
         )
         for name, entry in last_by_round.items()
     )
@@ -212,7 +212,7 @@ def _steps_for_round(project: Project, round_name: str) -> str:
     return command_of_report(project.name, round_name)
 
 
-def _who_differs(store: Store, notice: Notice) -> str:
+def _describe_who_differs(store: Store, notice: Notice) -> str:
     history = store.history(notice.about)[::-1]
     decided = next(
         entry for entry in of_event("decided", history) if _state_digest(entry) == notice.state
@@ -228,7 +228,7 @@ def _who_differs(store: Store, notice: Notice) -> str:
         if verdict["verdict"] not in policy.admit
         and (verdict["measure"], verdict["scope"]) not in waived
     ]
-    if not held_for_disagreement(unmet, policy):
+    if not is_held_for_disagreement(unmet, policy):
         return ""
     version = next(
         RoundVersion.from_entry(entry)
@@ -236,12 +236,14 @@ def _who_differs(store: Store, notice: Notice) -> str:
         if entry["ratings_digest"] == decided["ratings_digest"]
     )
     ratings = store.ratings_of(version)
-    return who_differs(ratings.renamed(shortened(store.pseudonyms(ratings), ratings.classifiers)))
+    return describe_who_differs(
+        ratings.renamed(shorten_pseudonyms(store.pseudonyms(ratings), ratings.classifiers))
+    )
 
 
 def _state_digest(decided: Mapping[str, Any]) -> str:
-    return _digest([decided.get(fact) for fact in STATE_FACTS])
+    return _digest_of_plain([decided.get(fact) for fact in STATE_FACTS])
 
 
-def _digest(value: object) -> str:
+def _digest_of_plain(value: object) -> str:
     return digest_of_plain(value)[:12]

@@ -7,31 +7,31 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from agreement_pipeline.errors import EXPECTED, ProjectError, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, ProjectError, error_in_a_sentence
 from agreement_pipeline.evidence import (
-    Before,
     JudgedProject,
     ProjectState,
+    RoundBefore,
     RoundLine,
-    decisions,
-    in_text,
-    page_of_project,
-    page_of_projects,
-    policy_changed,
+    build_project_page,
+    build_projects_page,
+    decisions_by_round,
+    describe_policy_change,
+    rename_raters,
     round_lines,
     round_table,
-    shares_of,
-    shortened,
+    share_by_category,
+    shorten_pseudonyms,
     table_of_rows,
     trend,
 )
 from agreement_pipeline.policy import BUNDLED, select_round_waivers
-from agreement_pipeline.projects.notices import overdue
+from agreement_pipeline.projects.notices import build_overdue_notice
 from agreement_pipeline.projects.project import Project, round_before
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release import warn_of_gold_elsewhere
-from agreement_pipeline.report import Render, as_html, report_page
-from agreement_pipeline.text import natural
+from agreement_pipeline.report import Render, render_html, report_page
+from agreement_pipeline.text import natural_sort_key
 
 INDEX = "index.html"
 MAX_ROUNDS_READ = 40
@@ -48,7 +48,7 @@ def round_page(
     on: date,
     names: bool = False,
     other_rounds: Collection[str] = (),
-    render: Render = as_html,
+    render: Render = render_html,
 ) -> str:
     """Judged by the present policy. Waivers must hold `on` this day. With `names` it shows the
     raters' names, else the pseudonyms of releases, cut short.
@@ -66,8 +66,8 @@ def round_page(
         waivers=select_round_waivers(project.waivers, round_name, on),
         also=gate.findings,
         version=gate.number,
-        names=shortened(pseudonym_by_rater, ratings.classifiers),
-        before=None if previous_round is None else Before(*previous_round),
+        names=shorten_pseudonyms(pseudonym_by_rater, ratings.classifiers),
+        before=None if previous_round is None else RoundBefore(*previous_round),
         links={"All rounds": INDEX, **_neighbour_links(round_name, other_rounds)}
         if other_rounds
         else {},
@@ -80,7 +80,7 @@ def round_page(
 
 
 def _neighbour_links(round_name: str, rounds: Collection[str]) -> dict[str, str]:
-    order = sorted({*rounds, round_name}, key=natural)
+    order = sorted({*rounds, round_name}, key=natural_sort_key)
     position = order.index(round_name)
     links = {f"‹ {name}": page_of(name) for name in order[max(0, position - 1) : position]}
     return links | {f"{name} ›": page_of(name) for name in order[position + 1 : position + 2]}
@@ -93,29 +93,29 @@ def project_page(
     rounds: pd.DataFrame | None = None,
     names: bool = False,
     links: Mapping[str, str] = MappingProxyType({}),
-    render: Render = as_html,
+    render: Render = render_html,
 ) -> str:
     """With `names` it shows the raters' names where a reason has some, else pseudonyms."""
     rounds, shares = round_table(project.store) if rounds is None else rounds, {}
     for name in sorted(rounds["round"].unique())[-MAX_ROUNDS_READ:]:
         ratings = project.store.ratings(name)
         if not ratings.scale.continuous:
-            shares[name] = shares_of(ratings)
+            shares[name] = share_by_category(ratings)
         if not names:
-            rounds = _rename_raters(rounds, name, _pseudonyms(project, ratings))
+            rounds = _rename_raters(rounds, name, _pseudonym_by_name(project, ratings))
     pages = {name: page_of(name) for name in other_rounds}
     judged_project = JudgedProject(
         project.name, project.settings.description, project.policy, rounds, shares, pages, links
     )
-    return render(page_of_project(judged_project))
+    return render(build_project_page(judged_project))
 
 
 def _rename_raters(rounds: pd.DataFrame, round_name: str, names: Mapping[str, str]) -> pd.DataFrame:
     """The table with other names of raters in all that it says of one round."""
     renamed, of_round = rounds.copy(), rounds["round"] == round_name
     for column, rename in (
-        ("reason", partial(in_text, names=names)),
-        ("broken", partial(in_text, names=names)),
+        ("reason", partial(rename_raters, names=names)),
+        ("broken", partial(rename_raters, names=names)),
         ("scope", partial(_rename_scope, names=names)),
     ):
         renamed.loc[of_round, column] = rounds.loc[of_round, column].map(rename)
@@ -137,13 +137,13 @@ def projects_page(
     pages: Mapping[str, str] = MappingProxyType({}),
     *,
     names: bool = False,
-    render: Render = as_html,
+    render: Render = render_html,
 ) -> str:
     states = [
         state_of(project, current_time, page=pages.get(project.name, ""), names=names)
         for project in projects
     ]
-    return render(page_of_projects(states))
+    return render(build_projects_page(states))
 
 
 def state_of(
@@ -152,7 +152,7 @@ def state_of(
     try:
         return _judge_state(project, current_time, page, names)
     except EXPECTED as error:
-        return ProjectState(project.name, page=page, why=in_a_sentence(error), broken=True)
+        return ProjectState(project.name, page=page, why=error_in_a_sentence(error), broken=True)
 
 
 def _judge_state(project: Project, current_time: float, page: str, names: bool) -> ProjectState:
@@ -160,13 +160,16 @@ def _judge_state(project: Project, current_time: float, page: str, names: bool) 
         raise ProjectError(wrong)
     contents = project.look()
     rounds = table_of_rows(project.statuses.refresh().rows)
-    decided = decisions(rounds).to_dict("records")
+    decided = decisions_by_round(rounds).to_dict("records")
     held_rounds = [row["round"] for row in decided if row["decision"] == "held"]
     due = {delivery.round for delivery in project.due(contents=contents)}
     pending = [row["round"] for row in decided if row["decision"] == "pending"]
-    waiting = [*contents.refused, *sorted({*due, *pending}, key=natural)]
-    newest_decision, late = decided[0] if decided else None, overdue(project, current_time)
-    policy_change = policy_changed(rounds, project.policy)
+    waiting = [*contents.refused, *sorted({*due, *pending}, key=natural_sort_key)]
+    newest_decision, late = (
+        decided[0] if decided else None,
+        build_overdue_notice(project, current_time),
+    )
+    policy_change = describe_policy_change(rounds, project.policy)
     # Of other rounds than a held one, only numbers are shown.
     scopes = rounds["scope"] if names else rounds["scope"].map(partial(_rename_scope, names={}))
     lines, held_reasons = round_lines(rounds.assign(scope=scopes)), list[str]()
@@ -201,16 +204,16 @@ def _lines_and_reason(
     """The lines of the rounds and why one is held, by pseudonyms unless names are shown."""
     if not names:
         try:
-            pseudonyms = _pseudonyms(project, project.store.ratings(held_round))
+            pseudonyms = _pseudonym_by_name(project, project.store.ratings(held_round))
         except EXPECTED as error:
-            reason = f"held; its ratings cannot be read: {in_a_sentence(error)}"
+            reason = f"held; its ratings cannot be read: {error_in_a_sentence(error)}"
             unread = RoundLine(held_round, "held", "bad", step=reason)
             lines = round_lines(rounds, [held_round])
             return [unread if line.round == held_round else line for line in lines], reason
         rounds = _rename_raters(rounds, held_round, pseudonyms)
-    decided = decisions(rounds[rounds["round"] == held_round])
+    decided = decisions_by_round(rounds[rounds["round"] == held_round])
     return round_lines(rounds, [held_round]), str(decided["why"].iloc[0])
 
 
-def _pseudonyms(project: Project, ratings: Ratings) -> Mapping[str, str]:
-    return shortened(project.store.pseudonyms(ratings), ratings.classifiers)
+def _pseudonym_by_name(project: Project, ratings: Ratings) -> Mapping[str, str]:
+    return shorten_pseudonyms(project.store.pseudonyms(ratings), ratings.classifiers)

@@ -15,9 +15,9 @@ from agreement_pipeline.errors import (
     PolicyError,
     ProjectError,
     RatingsError,
-    in_a_sentence,
+    error_in_a_sentence,
 )
-from agreement_pipeline.evidence import admitted_rounds, blind_tasks, tasks, written_tasks
+from agreement_pipeline.evidence import admitted_rounds, blind_tasks, tasks, write_tasks_as_text
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.models import (
     CertifiedBy,
@@ -40,9 +40,9 @@ from agreement_pipeline.projects.deliveries import find_deliveries_before, split
 from agreement_pipeline.projects.inbox import Delivery, Inbox, InboxContents
 from agreement_pipeline.projects.settings import (
     ProjectSettings,
+    iterate_wrong_places,
     load_project,
-    written_waivers,
-    wrong_places,
+    load_waivers_by_file,
 )
 from agreement_pipeline.projects.standing import RoundStatusIndex
 from agreement_pipeline.ratings import (
@@ -50,7 +50,7 @@ from agreement_pipeline.ratings import (
     Adjudicated,
     Ratings,
     category_text,
-    lookalikes,
+    group_lookalike_names,
 )
 from agreement_pipeline.readers import (
     COLUMNS,
@@ -85,7 +85,7 @@ from agreement_pipeline.store import (
     folder_at,
     of_event,
 )
-from agreement_pipeline.text import called, listed, meant, natural
+from agreement_pipeline.text import called, listed, natural_sort_key, suggest_name
 from agreement_pipeline.version import __version__
 
 
@@ -180,7 +180,7 @@ class Project:
 
     @property
     def waivers(self) -> tuple[AnyWaiver, ...]:
-        all_waivers = written_waivers(self.configs).values()
+        all_waivers = load_waivers_by_file(self.configs).values()
         return tuple(waiver for waiver in all_waivers if waiver.project == self.name)
 
     @property
@@ -305,7 +305,7 @@ class Project:
         one.
         """
         problem_by_file: dict[str, str] = {}
-        for file, waiver in written_waivers(self.configs).items():
+        for file, waiver in load_waivers_by_file(self.configs).items():
             round_name, digest = waiver.subject.round, waiver.subject.ratings_digest
             if waiver.project == self.name and not self.times_arrived(round_name):
                 problem_by_file[file] = (
@@ -323,7 +323,7 @@ class Project:
         return problem_by_file
 
     def checked(self) -> "Project":
-        for key, mistake in wrong_places(self.settings, self.configs):
+        for key, mistake in iterate_wrong_places(self.settings, self.configs):
             raise ProjectError(f"project {self.name}: {key}: {mistake}")
         _ = self.terms
         if wrong := self.no_inbox():
@@ -376,7 +376,7 @@ class Project:
         pulled, failed = list[str](), dict[str, str]()
         versions = self.source.list_versions()
         for name, version in sorted(
-            versions.items(), key=lambda name_and_version: natural(name_and_version[0])
+            versions.items(), key=lambda name_and_version: natural_sort_key(name_and_version[0])
         ):
             file_name = name or self.name
             if version and self._deliveries.has_version(file_name, version):
@@ -384,7 +384,7 @@ class Project:
             try:
                 self.pull_round(name or None)
             except EXPECTED as error:
-                failed[file_name] = in_a_sentence(error)
+                failed[file_name] = error_in_a_sentence(error)
                 continue
             self._deliveries.note_version(file_name, version)
             pulled.append(file_name)
@@ -438,7 +438,7 @@ class Project:
         for delivery in self.due() if due is None else due:
             try:
                 check_round_name(delivery.round)
-                self._fetched(delivery)
+                self._read_fetched(delivery)
                 reason_by_round[delivery.round] = "delivered, and not judged yet"
             except AgreementError as error:
                 reason_by_round[delivery.round] = str(error)
@@ -468,7 +468,7 @@ class Project:
                 try:
                     releases[name] = self.release(name)
                 except EXPECTED as error:
-                    releases[name] = in_a_sentence(error)
+                    releases[name] = error_in_a_sentence(error)
         return releases
 
     def times_arrived(self, round_name: str) -> int:
@@ -494,7 +494,7 @@ class Project:
                 f"expected a delivered round. {step}",
                 may_pass=True,
             )
-        return self._fetched(contents.deliveries[round_name], not_stored)
+        return self._read_fetched(contents.deliveries[round_name], not_stored)
 
     def delivered_table(self, round_name: str) -> DeliveredTable | None:
         """What the suite of the project is asked of, also where the delivery is no round."""
@@ -587,7 +587,7 @@ class Project:
             delivery.here, project_settings.columns, project_settings.scale, project_settings.limits
         )
 
-    def _fetched(
+    def _read_fetched(
         self, delivery: Delivery, not_stored: Mapping[str, Ratings] = MappingProxyType({})
     ) -> tuple[Delivery, Ratings]:
         project_settings = self.settings
@@ -599,7 +599,9 @@ class Project:
             )
             if ratings.origin is not None:
                 n_left_out = len(self._columns_left_out(fetched))
-                ratings = ratings.from_origin(ratings.origin.without(COLUMNS_NOT_READ, n_left_out))
+                ratings = ratings.with_origin(
+                    ratings.origin.with_left_out(COLUMNS_NOT_READ, n_left_out)
+                )
             with self.store.reading():
                 deliveries_before = find_deliveries_before(
                     self.store, delivery.round, delivery.file_digest
@@ -666,11 +668,11 @@ class Project:
             )
         for file in sorted(path for path in folder.iterdir() if not path.is_dir()):
             try:
-                yield file, self._drawn(file)
+                yield file, self._read_draw(file)
             except AgreementError as error:
                 yield file, str(error)
 
-    def _drawn(self, file: Path) -> Draw:
+    def _read_draw(self, file: Path) -> Draw:
         labels, columns = self.labels_of_classifiers(file), self.settings.columns
         earlier_draws = [stored for stored in draws(self.store) if stored.is_from(labels)]
         current_draw = (
@@ -684,7 +686,7 @@ class Project:
             names = {role: getattr(columns, role) or role for role in ("item", "rater", "label")}
             blind = blind_tasks(labels, current_draw.items, current_draw.seed)
             tasks.parent.mkdir(exist_ok=True)
-            tasks_text = written_tasks(blind, labels.scale.names, "csv", names)
+            tasks_text = write_tasks_as_text(blind, labels.scale.names, "csv", names)
             unfinished = tasks.with_name(f"{tasks.name}.part")
             unfinished.write_text(tasks_text, encoding="utf-8")
             unfinished.replace(tasks)
@@ -692,7 +694,7 @@ class Project:
 
     def _rules_of_round(self, round_name: str) -> Rules:
         predictions = {
-            model: predicted.of_round(round_name, self.root)
+            model: predicted.path_of_round(round_name, self.root)
             for model, predicted in self.settings.predictions.items()
         }
         return replace(self.settings.rules, predictions=predictions)
@@ -731,20 +733,22 @@ def with_earlier_rounds(
     """
     with store.reading():
         earlier = [store.ratings(name) for name in _earlier_rounds(round_name, store)]
-    return ratings.after(earlier, exported_again=exported_again) if earlier else ratings
+    return ratings.preceded_by(earlier, exported_again=exported_again) if earlier else ratings
 
 
 def round_before(round_name: str, store: Store) -> tuple[str, Ratings] | None:
     """The round of the store whose name comes last before `round_name`, with its ratings."""
     with store.reading():
         earlier = _earlier_rounds(round_name, store)
-        last_name = max(earlier, key=natural, default=None)
+        last_name = max(earlier, key=natural_sort_key, default=None)
         return None if last_name is None else (last_name, store.ratings(last_name))
 
 
 def _earlier_rounds(round_name: str, store: Store) -> list[str]:
-    sort_key = natural(round_name)
-    return sorted((name for name in store.rounds() if natural(name) < sort_key), key=natural)
+    sort_key = natural_sort_key(round_name)
+    return sorted(
+        (name for name in store.rounds() if natural_sort_key(name) < sort_key), key=natural_sort_key
+    )
 
 
 def classifiers_among(
@@ -767,7 +771,7 @@ def classifiers_among(
     all_names = {*required, *optional}
     models = {name for name, printed_name in names_of_raters if {name, printed_name} & all_names}
     panel = {name for name, _ in names_of_raters} - models
-    for group in lookalikes(panel | all_names):
+    for group in group_lookalike_names(panel | all_names):
         raters_alike, models_alike = panel & set(group), all_names & set(group)
         if raters_alike and models_alike:
             rater, model = (
@@ -780,7 +784,7 @@ def classifiers_among(
             )
     spellings = {spelling for names in names_of_raters for spelling in names}
     if absent := [name for name in required if name not in spellings]:
-        hint = meant(absent[0], sorted(panel), otherwise="")
+        hint = suggest_name(absent[0], sorted(panel), otherwise="")
         raise RatingsError(
             f"{source}: found no rating by {called('classifier', absent)} among those of the "
             f"raters {listed(sorted(panel))}; expected ratings by every classifier. Correct "

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.large_files import digest_of_plain
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.policy import BUNDLED, AnyWaiver, load_waiver
 from agreement_pipeline.ratings import Deliveries, Scale, Trains
 from agreement_pipeline.readers import (
@@ -24,14 +24,14 @@ from agreement_pipeline.readers import (
     Limits,
     PredictionsFile,
     Rejected,
-    Rounds,
+    RoundPeriods,
     Rules,
 )
 from agreement_pipeline.release import Publication
 from agreement_pipeline.sources import AdjudicateIn, RoundsFrom
 from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units import UnitSettings
-from agreement_pipeline.yaml_files import Place, read_yaml, validated
+from agreement_pipeline.yaml_files import Place, read_yaml, validate_settings
 
 NICKNAMES = ("@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually")
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
@@ -317,7 +317,7 @@ class ProjectSettings(BaseModel):
     certified_by: str | None = None
     reader: str | None = None
     where: dict[str, tuple[str, ...] | Bounds] = {}
-    rounds: Rounds | None = None
+    rounds: RoundPeriods | None = None
     exclude_raters: tuple[str, ...] = ()
     replicate_of: str | None = None
     replicates_share: str | None = None
@@ -372,7 +372,7 @@ class ProjectSettings(BaseModel):
         )
 
     @model_validator(mode="after")
-    def _settings_agree(self) -> "ProjectSettings":
+    def _require_agreeing_settings(self) -> "ProjectSettings":
         _ = self.rules
         if self.units is not None and self.layout == "wide" and self.units.kind != "sets":
             raise ValueError(
@@ -455,10 +455,10 @@ class ProjectSettings(BaseModel):
 
     @field_validator("*")
     @classmethod
-    def _of_its_form(cls, value: Any, info: ValidationInfo) -> Any:
+    def _require_expected_form(cls, value: Any, info: ValidationInfo) -> Any:
         for names, meets, expected in CHECKS_BY_SETTING:
             if info.field_name in names and value is not None and not meets(value):
-                raise ValueError(f"found {shown(value)}; expected {expected}")
+                raise ValueError(f"found {value_in_message(value)}; expected {expected}")
         return value
 
     @property
@@ -472,7 +472,7 @@ class ProjectSettings(BaseModel):
 
     @field_validator("rounds_from")
     @classmethod
-    def _is_the_only_source(
+    def _require_only_source(
         cls, value: RoundsFrom | None, info: ValidationInfo
     ) -> RoundsFrom | None:
         inbox = info.data.get("inbox", "wrong in itself")
@@ -486,7 +486,7 @@ class ProjectSettings(BaseModel):
 
     @field_validator("automation")
     @classmethod
-    def _sees_what_is_new(cls, value: str, info: ValidationInfo) -> str:
+    def _require_automation_sees_source(cls, value: str, info: ValidationInfo) -> str:
         source = info.data.get("rounds_from")
         if value == "eager" and (source is None or source.asset is None):
             raise ValueError(
@@ -497,7 +497,7 @@ class ProjectSettings(BaseModel):
 
     @field_validator("alerts_url_from", "heartbeat_url_from")
     @classmethod
-    def _name_of_variable(cls, value: str | None) -> str | None:
+    def _require_variable_name(cls, value: str | None) -> str | None:
         """What stands here instead may be the secret itself, so it is not repeated."""
         if value is not None and not VARIABLE.fullmatch(value):
             raise ValueError(
@@ -508,7 +508,7 @@ class ProjectSettings(BaseModel):
 
     @field_validator("owners")
     @classmethod
-    def _reachable(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+    def _require_reachable_values(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         wrong = [
             owner for owner in values if not (E_MAIL.fullmatch(owner) or TEAM.fullmatch(owner))
         ]
@@ -521,19 +521,19 @@ class ProjectSettings(BaseModel):
 
     @field_validator("trains", mode="before")
     @classmethod
-    def _label_alone(cls, value: object) -> object:
+    def _read_label_alone(cls, value: object) -> object:
         return {"label": value} if isinstance(value, str) else value
 
     @field_validator("overdue_after_days", "settle_seconds", mode="before")
     @classmethod
-    def _no_truth_value(cls, value: object) -> object:
+    def _refuse_truth_value(cls, value: object) -> object:
         if isinstance(value, bool):
             raise ValueError(f"found {value}; expected a number. Correct the value.")
         return value
 
     @field_validator("scale", mode="before")
     @classmethod
-    def _no_truth_value_as_category(cls, value: object) -> object:
+    def _refuse_truth_value_as_category(cls, value: object) -> object:
         if isinstance(value, Mapping) and isinstance(value.get("categories"), list):
             categories = value["categories"]
             marked = [
@@ -545,7 +545,7 @@ class ProjectSettings(BaseModel):
 
     @field_validator("scale")
     @classmethod
-    def _categories_named(cls, scale: Scale) -> Scale:
+    def _require_named_categories(cls, scale: Scale) -> Scale:
         if not scale.declared or (scale.level == "ordinal" and scale.categories is None):
             raise ValueError(
                 "found no list of categories; expected level and categories. "
@@ -554,7 +554,7 @@ class ProjectSettings(BaseModel):
         return scale
 
 
-def written_waivers(configs: Path) -> dict[str, AnyWaiver]:
+def load_waivers_by_file(configs: Path) -> dict[str, AnyWaiver]:
     folder = configs / "waivers"
     paths = sorted(folder.glob("*.yaml"))
     _raise_for_unread_files(configs, {*folder.rglob("*.y*ml")} - {*paths})
@@ -569,7 +569,7 @@ def _raise_for_unread_files(configs: Path, unread: Collection[Path]) -> None:
         )
 
 
-def wrong_places(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
+def iterate_wrong_places(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
     """A store inside the inbox would be delivered as rounds."""
     inbox, store = (
         (configs.parent / (place or "")).resolve() for place in (settings.inbox, settings.store)
@@ -612,10 +612,10 @@ def load_project(path: Path) -> ProjectSettings:
     """
     data, place = read_yaml(path, ProjectError, expected_key="inbox")
     _raise_for_templates(data, place)
-    settings = validated(ProjectSettings, data, place, ProjectError)
+    settings = validate_settings(ProjectSettings, data, place, ProjectError)
     root = (path.parent / "../..").resolve()
-    places = wrong_places(settings, root / "configs")
-    mistakes = [*_mistakes(settings, data, path), *places]
+    places = iterate_wrong_places(settings, root / "configs")
+    mistakes = [*_iterate_mistakes(settings, data, path), *places]
     if mistakes:
         raise ProjectError(" ".join(f"{place / key}: {key}: {words}" for key, words in mistakes))
     return settings.model_copy(update={"root": str(root)})
@@ -637,7 +637,7 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
             "Write one: see agreement-pipeline guide project."
         )
     projects = [path.stem for path in files]
-    for name, waiver in written_waivers(folder.parent).items():
+    for name, waiver in load_waivers_by_file(folder.parent).items():
         if waiver.project not in projects:  # nothing would ever read it
             raise ProjectError(
                 f"{folder.parent / 'waivers' / name}: project: found {waiver.project!r}; "
@@ -646,7 +646,9 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
     return tuple(load_project(path) for path in files)
 
 
-def _mistakes(settings: ProjectSettings, data: object, path: Path) -> Iterator[tuple[str, str]]:
+def _iterate_mistakes(
+    settings: ProjectSettings, data: object, path: Path
+) -> Iterator[tuple[str, str]]:
     """What is wrong in a file that is well formed, by the key.
 
     The folder of its policies is reviewed, so the file must not choose it.

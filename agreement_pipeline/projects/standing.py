@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from agreement_pipeline.estimates import Charted
+from agreement_pipeline.estimates import ChartedRound
 from agreement_pipeline.evidence import rows_by_round
 from agreement_pipeline.projects.deliveries import digest_of_delivery
 from agreement_pipeline.store import Store, digest_of, is_decided, last_events, of_event
@@ -33,7 +33,7 @@ class RoundStatuses:
     mark: str
     rows: Mapping[str, Rows]
     decided: Mapping[str, tuple[str, str]]
-    chart: tuple[Charted, ...] = ()
+    chart: tuple[ChartedRound, ...] = ()
 
     @classmethod
     def of(cls, store: Store, known_statuses: "RoundStatuses | None" = None) -> "RoundStatuses":
@@ -44,7 +44,7 @@ class RoundStatuses:
                 return cls(
                     store.log.mark,
                     rows_by_round(entries, store.withdrawn()),
-                    _digests_of_decided(entries),
+                    _digests_by_decided_round(entries),
                 )
             return known_statuses._extended_by(later, store) if later else known_statuses
 
@@ -65,7 +65,7 @@ class RoundStatuses:
             self,
             mark=store.log.mark,
             rows={**self.rows, **rows},
-            decided={**unchanged, **_digests_of_decided(entries)},
+            decided={**unchanged, **_digests_by_decided_round(entries)},
         )
 
 
@@ -103,7 +103,7 @@ class RoundStatusIndex:
             return None
 
 
-def _digests_of_decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:
+def _digests_by_decided_round(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:
     return {
         name: (
             digest_of_delivery(

@@ -1,16 +1,16 @@
 """The checked ratings, and what a label may be."""
 
 from agreement_pipeline.ratings.arrays import (
-    arrow_column as arrow_column,
-    counts as counts,
-    growing_batches as growing_batches,
-    numbers_in as numbers_in,
+    numbers_as_arrow as numbers_as_arrow,
+    count_codes as count_codes,
+    iterate_growing_batches as iterate_growing_batches,
+    as_number_array as as_number_array,
     unify_nan_and_zero as unify_nan_and_zero,
     slices_of_whole_items as slices_of_whole_items,
-    parts as parts,
+    slices_of_rows as slices_of_rows,
     take_in_blocks as take_in_blocks,
-    arrow_texts as arrow_texts,
-    whole as whole,
+    texts_as_arrow as texts_as_arrow,
+    as_whole_numbers_or_missing as as_whole_numbers_or_missing,
 )
 from agreement_pipeline.ratings.validation import (
     EXTRAS as EXTRAS,
@@ -21,7 +21,7 @@ from agreement_pipeline.ratings.validation import (
     Limits as Limits,
     NoRatingError as NoRatingError,
     content_columns as content_columns,
-    refuse_absent as refuse_absent,
+    refuse_absent_classifiers as refuse_absent_classifiers,
 )
 from agreement_pipeline.ratings.cells import (
     CONTENT_PREFIX as CONTENT_PREFIX,
@@ -31,23 +31,23 @@ from agreement_pipeline.ratings.cells import (
     STRATUM as STRATUM,
     Cells as Cells,
     NoTextError as NoTextError,
-    cells_of_frame as cells_of_frame,
-    is_as_given as is_as_given,
-    is_text as is_text,
-    is_time as is_time,
-    listed_values as listed_values,
-    plain as plain,
-    refuse_capitals as refuse_capitals,
-    written as written,
+    iterate_frame_as_cells as iterate_frame_as_cells,
+    is_read_like_arrow as is_read_like_arrow,
+    is_text_type as is_text_type,
+    is_time_type as is_time_type,
+    as_python_values as as_python_values,
+    as_plain_array as as_plain_array,
+    refuse_names_differing_by_capitals as refuse_names_differing_by_capitals,
+    write_as_texts as write_as_texts,
 )
 from agreement_pipeline.ratings.consensus import (
     NOT_ADJUDICATED as NOT_ADJUDICATED,
     RESOLUTIONS as RESOLUTIONS,
     Adjudicated as Adjudicated,
     PanelLabels as PanelLabels,
-    consensus as consensus,
-    overruled as overruled,
-    singles_overruled as singles_overruled,
+    consensus_frame as consensus_frame,
+    count_overruled as count_overruled,
+    count_overruled_singles as count_overruled_singles,
 )
 from agreement_pipeline.ratings.deliveries import (
     FIRST_DELIVERED as FIRST_DELIVERED,
@@ -58,31 +58,31 @@ from agreement_pipeline.ratings.deliveries import (
 )
 from agreement_pipeline.ratings.frames import (
     TEXT as TEXT,
-    categorical as categorical,
-    in_pandas as in_pandas,
-    is_clock as is_clock,
-    seconds as seconds,
+    categorical_from_codes as categorical_from_codes,
+    arrow_to_pandas as arrow_to_pandas,
+    tells_minutes as tells_minutes,
+    times_as_seconds as times_as_seconds,
 )
 from agreement_pipeline.ratings.label_rules import (
     MEANINGS as MEANINGS,
     TrainingLabel as TrainingLabel,
     Trains as Trains,
     default_label as default_label,
-    fate_of_singles as fate_of_singles,
-    meaning_of as meaning_of,
+    describe_fate_of_singles as describe_fate_of_singles,
+    describe_training_label as describe_training_label,
 )
 from agreement_pipeline.ratings.training_rows import (
     LabelledRound as LabelledRound,
     TrainingRows as TrainingRows,
-    shares_of as shares_of,
+    vote_shares as vote_shares,
 )
 from agreement_pipeline.ratings.lookalikes import (
     AS_PERCENT as AS_PERCENT,
-    described as described,
+    describe_lookalikes as describe_lookalikes,
     describe_doubtful_labels as describe_doubtful_labels,
-    labels_alike as labels_alike,
-    like_models as like_models,
-    lookalikes as lookalikes,
+    group_lookalike_labels as group_lookalike_labels,
+    names_like_models as names_like_models,
+    group_lookalike_names as group_lookalike_names,
     find_misspelt as find_misspelt,
     printed_forms as printed_forms,
     typed_form as typed_form,
@@ -100,15 +100,15 @@ from agreement_pipeline.ratings.parquet import (
     RowQueue as RowQueue,
     ParquetRows as ParquetRows,
     RatingsRows as RatingsRows,
-    Rows as Rows,
+    BatchRows as BatchRows,
     expanded_bytes as expanded_bytes,
     parquet_bytes as parquet_bytes,
-    parquet_of as parquet_of,
-    ratings_of as ratings_of,
-    stored_cells as stored_cells,
+    write_parquet_content as write_parquet_content,
+    ratings_from_stored_cells as ratings_from_stored_cells,
+    open_stored_cells as open_stored_cells,
 )
 from agreement_pipeline.ratings.placeholders import (
-    how_to_leave_out as how_to_leave_out,
+    describe_leaving_out_placeholders as describe_leaving_out_placeholders,
     is_blank as is_blank,
     placeholders_among as placeholders_among,
 )
@@ -133,16 +133,16 @@ from agreement_pipeline.ratings.scale import (
     is_number as is_number,
     labels_of_sets as labels_of_sets,
     meaning_of_label as meaning_of_label,
-    present as present,
-    probable_level as probable_level,
+    is_present as is_present,
+    guess_level as guess_level,
     set_members as set_members,
-    without_categories as without_categories,
+    no_categories_error as no_categories_error,
 )
 from agreement_pipeline.ratings.views import (
     cluster_by_text as cluster_by_text,
     dichotomize as dichotomize,
     drop_stratum as drop_stratum,
     measure_gold as measure_gold,
-    panel_teams as panel_teams,
-    unread_times as unread_times,
+    group_raters_by_shared_items as group_raters_by_shared_items,
+    find_unread_times as find_unread_times,
 )

@@ -18,18 +18,18 @@ FIRST_PART_ROWS, PART_BYTES = 64, 2**22
 """A part has few rows first, and from so many bytes on no more rows than the last."""
 
 
-def whole(column: Any) -> Codes:
+def as_whole_numbers_or_missing(column: Any) -> Codes:
     """A missing whole number or flag is -1."""
-    return _fill_missing(_combined(column), MISSING).astype(np.int64, copy=False)
+    return _fill_missing(_as_one_chunk(column), MISSING).astype(np.int64, copy=False)
 
 
-def numbers_in(values: Any) -> np.ndarray:
+def as_number_array(values: Any) -> np.ndarray:
     """Numbers as an array, nan where missing. Lists of numbers are rows of it."""
     from pyarrow import types
 
-    column = _combined(values)
+    column = _as_one_chunk(values)
     if types.is_list(column.type):
-        flat = numbers_in(column.flatten())
+        flat = as_number_array(column.flatten())
         return np.asarray(flat.reshape(len(column), -1) if len(column) else flat.reshape(0, 0))
     return _fill_missing(column, np.nan)
 
@@ -41,10 +41,10 @@ def unify_nan_and_zero(numbers: Array) -> Array:
     return np.asarray(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
 
 
-def arrow_column(numbers: np.ndarray) -> "pa.Array":
+def numbers_as_arrow(numbers: np.ndarray) -> "pa.Array":
     """An Arrow column.
 
-    >>> arrow_column(np.array([2, 1])).to_pylist()
+    >>> numbers_as_arrow(np.array([2, 1])).to_pylist()
     [2, 1]
     """
     import pyarrow as pa
@@ -54,10 +54,10 @@ def arrow_column(numbers: np.ndarray) -> "pa.Array":
     return pa.Array.from_buffers(kind, len(whole_array), [None, data])
 
 
-def arrow_texts(texts: Sequence[str]) -> "pa.Array":
+def texts_as_arrow(texts: Sequence[str]) -> "pa.Array":
     """An Arrow column.
 
-    >>> arrow_texts(["no", "", "yes"]).to_pylist()
+    >>> texts_as_arrow(["no", "", "yes"]).to_pylist()
     ['no', '', 'yes']
     """
     import pyarrow as pa
@@ -73,8 +73,11 @@ def pack_texts(texts: Any) -> tuple[Codes, bytes]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _combined(texts).cast(pa.large_string())
-    lengths, texts_present = whole(pc.binary_length(column)), column.drop_null()
+    column = _as_one_chunk(texts).cast(pa.large_string())
+    lengths, texts_present = (
+        as_whole_numbers_or_missing(pc.binary_length(column)),
+        column.drop_null(),
+    )
     if not len(texts_present):
         return lengths, b""
     offsets = np.frombuffer(texts_present.buffers()[1], np.int64)
@@ -84,7 +87,7 @@ def pack_texts(texts: Any) -> tuple[Codes, bytes]:
     ) if stop > start else b""
 
 
-def growing_batches(
+def iterate_growing_batches(
     n_rows: int, build_batch: "Callable[[slice], pa.RecordBatch]"
 ) -> "Iterator[pa.RecordBatch]":
     """Parts of rows, of which each has twice as many as the one before while they are small."""
@@ -96,7 +99,7 @@ def growing_batches(
         n_part_rows *= 2 if batch.nbytes < PART_BYTES else 1
 
 
-def _combined(column: Any) -> Any:
+def _as_one_chunk(column: Any) -> Any:
     import pyarrow as pa
 
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -124,26 +127,26 @@ def take_in_blocks(values: Array, places: Array) -> Array:
     [9, 5, 9]
     """
     values_taken = np.empty(len(places), dtype=values.dtype)
-    for part in parts(len(places)):
+    for part in slices_of_rows(len(places)):
         values_taken[part] = values[places[part]]
     return values_taken
 
 
-def counts(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def count_codes(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """How often each code occurs. It is fast where near rows have near codes.
 
-    >>> counts(np.array([0, 2, 2], dtype=np.int8), 4).tolist()
+    >>> count_codes(np.array([0, 2, 2], dtype=np.int8), 4).tolist()
     [1, 0, 2, 0]
     """
     totals = np.zeros(n_codes, dtype=np.int64)
-    for part in parts(len(codes)):
+    for part in slices_of_rows(len(codes)):
         lowest = int(codes[part].min())
         part_counts = np.bincount(codes[part] - lowest)
         totals[lowest : lowest + len(part_counts)] += part_counts
     return totals
 
 
-def parts(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
+def slices_of_rows(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
     """Slices of so many rows."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 

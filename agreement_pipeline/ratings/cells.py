@@ -15,7 +15,12 @@ from pyarrow import types
 
 from agreement_pipeline.engine import BATCH_ROWS, ZONE, Relation, Session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.arrays import PART_BYTES, arrow_column, pack_texts, whole
+from agreement_pipeline.ratings.arrays import (
+    PART_BYTES,
+    as_whole_numbers_or_missing,
+    numbers_as_arrow,
+    pack_texts,
+)
 from agreement_pipeline.ratings.scale import MEMBERS, SPELT, Codes, category_text
 from agreement_pipeline.text import called
 
@@ -54,7 +59,7 @@ class Cells:
     columns: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def kinds(self) -> dict[str, Kind]:
+    def kind_by_column(self) -> dict[str, Kind]:
         """The kind of each column whose type has one."""
         return {
             field.name: kind
@@ -67,13 +72,13 @@ class Cells:
     def names(self) -> tuple[str, ...]:
         return tuple(self.relation.schema.names)
 
-    def quoted(self, name: str) -> str:
+    def quote_column(self, name: str) -> str:
         """The column as SQL."""
-        return self.relation.session.column(name)
+        return self.relation.session.column_sql(name)
 
-    def text(self, name: str) -> str:
+    def text_sql(self, name: str) -> str:
         """A column as text in SQL. Whole numbers have no decimal point."""
-        column, kind = self.quoted(name), self.kinds.get(name)
+        column, kind = self.quote_column(name), self.kind_by_column.get(name)
         if kind == "text":
             return column
         if kind == "flag":
@@ -84,51 +89,55 @@ class Cells:
         is_whole = f"{column} = FLOOR({column}) AND ABS({column}) < {MAX_WHOLE_FLOAT!r}"
         return f"CASE WHEN {is_whole} THEN CAST(CAST({column} AS BIGINT) AS STRING) ELSE {text} END"
 
-    def number(self, name: str) -> str:
+    def number_sql(self, name: str) -> str:
         """A column as a number in SQL. NULL where it is none."""
-        column = self.quoted(name)
-        if self.kinds[name] != "text":
+        column = self.quote_column(name)
+        if self.kind_by_column[name] != "text":
             return f"CAST({column} AS DOUBLE)"
-        return f"CASE WHEN {self.spelt(name)} THEN TRY_CAST({column} AS DOUBLE) END"
+        return (
+            f"CASE WHEN {self.is_spelt_as_number_sql(name)} THEN TRY_CAST({column} AS DOUBLE) END"
+        )
 
-    def spelt(self, name: str, dimensions: int = 1) -> str:
+    def is_spelt_as_number_sql(self, name: str, dimensions: int = 1) -> str:
         """The test of SQL whether a text is spelt as a number, or as a vector of so many."""
         pattern = "[|]".join([rf"\s*{SPELT}\s*"] * dimensions)
-        return self.relation.session.matches(self.quoted(name), f"^{pattern}$")
+        return self.relation.session.matches_sql(self.quote_column(name), f"^{pattern}$")
 
-    def blank(self, name: str) -> str:
+    def is_blank_sql(self, name: str) -> str:
         """The test of SQL whether a cell is missing, or has nothing that prints."""
-        if self.kinds[name] != "text":
-            return f"({self.quoted(name)} IS NULL)"
-        text = self.quoted(name)
+        if self.kind_by_column[name] != "text":
+            return f"({self.quote_column(name)} IS NULL)"
+        text = self.quote_column(name)
         unusual = f"{text} < '!' OR {text} >= '\u0080'"
-        blanks = self.relation.session.literal(BLANKS)
+        blanks = self.relation.session.literal_sql(BLANKS)
         return (
             f"({text} IS NULL OR CASE WHEN {unusual} THEN TRANSLATE({text}, {blanks}, '') = '' "
             "ELSE FALSE END)"
         )
 
-    def without_labels(self, test: str) -> "Cells":
+    def with_labels_missing(self, test: str) -> "Cells":
         """The cells in which labels that meet the test of SQL are missing."""
         label_sql = f"CASE WHEN {test} THEN NULL ELSE label END AS label"
-        columns = [label_sql if name == "label" else self.quoted(name) for name in self.names]
+        columns = [label_sql if name == "label" else self.quote_column(name) for name in self.names]
         query = f"SELECT {', '.join(columns)} FROM {self.relation}"
-        return replace(self, relation=self.relation.view(query))
+        return replace(self, relation=self.relation.create_view(query))
 
-    def among(self, name: str, values: Collection[object]) -> str:
+    def is_among_sql(self, name: str, values: Collection[object]) -> str:
         """The test of SQL whether a column has one of some values, of which None is NULL."""
-        literals = [self.literal(value) for value in values if value is not None]
-        tests = [f"{self.quoted(name)} IN ({', '.join(literals)})"] if literals else []
-        tests += [f"{self.quoted(name)} IS NULL"] if None in values else []
+        literals = [self.value_sql(value) for value in values if value is not None]
+        tests = [f"{self.quote_column(name)} IN ({', '.join(literals)})"] if literals else []
+        tests += [f"{self.quote_column(name)} IS NULL"] if None in values else []
         return f"({' OR '.join(tests) or 'FALSE'})"
 
-    def nan(self, name: str) -> str:
+    def is_nan_sql(self, name: str) -> str:
         """The test of SQL whether a number is NaN."""
-        return f"{self.quoted(name)} = CAST('NaN' AS DOUBLE)"
+        return f"{self.quote_column(name)} = CAST('NaN' AS DOUBLE)"
 
     def refuse_nan(self, names: Iterable[str]) -> None:
         for name in names:
-            if self.kinds.get(name) == "float" and self.any(test := self.nan(name)):
+            if self.kind_by_column.get(name) == "float" and self.has_row(
+                test := self.is_nan_sql(name)
+            ):
                 raise RatingsError(
                     f"{self.describe_place(test, name)}: found nan; expected one value, or null. "
                     "Correct the row."
@@ -138,20 +147,22 @@ class Cells:
         """What the source calls a column."""
         return self.columns.get(name, name).removeprefix(STRATUM).removeprefix(CONTENT_PREFIX)
 
-    def any(self, test: str) -> bool:
+    def has_row(self, test: str) -> bool:
         """True if a row meets the test of SQL."""
-        return bool(self.relation.values(f"SELECT 1 FROM {self.relation} WHERE {test} LIMIT 1"))
+        return bool(
+            self.relation.query_column(f"SELECT 1 FROM {self.relation} WHERE {test} LIMIT 1")
+        )
 
     def describe_place(self, test: str, *names: str) -> str:
         """The first rows that meet a test, how many more, and the columns, as errors say it."""
         by_column = "column" in self.names and {"rater", "label"} & {*names}
-        keys = ", ".join(map(self.quoted, ("row", "column") if by_column else ("row",)))
+        keys = ", ".join(map(self.quote_column, ("row", "column") if by_column else ("row",)))
         table = self.relation
         grouped = f"SELECT {keys}, MIN(nth) AS nth FROM {table} WHERE {test} GROUP BY {keys}"
-        first_rows = table.ask(
+        first_rows = table.query(
             f"SELECT * FROM ({grouped}) AS g ORDER BY nth, row LIMIT {MAX_SHOWN}"
         )
-        (total,) = table.values(f"SELECT COUNT(*) FROM ({grouped}) AS g")
+        (total,) = table.query_column(f"SELECT COUNT(*) FROM ({grouped}) AS g")
         rows = first_rows["row"].to_pylist()
         in_columns = first_rows["column"].to_pylist() if by_column else []
         if any(in_columns):
@@ -168,22 +179,22 @@ class Cells:
     def values_where(self, test: str, name: str) -> list[object]:
         """The first values in rows that meet a test, then fillers up to the number of rows."""
         table = self.relation
-        values = table.values(
-            f"SELECT {self.quoted(name)} FROM {table} WHERE {test} ORDER BY nth, row LIMIT "
+        values = table.query_column(
+            f"SELECT {self.quote_column(name)} FROM {table} WHERE {test} ORDER BY nth, row LIMIT "
             f"{MAX_SHOWN}"
         )
-        (total,) = table.values(f"SELECT COUNT(*) FROM {table} WHERE {test}")
+        (total,) = table.query_column(f"SELECT COUNT(*) FROM {table} WHERE {test}")
         return [*values, *range(total - len(values))]
 
-    def literal(self, value: object) -> str:
+    def value_sql(self, value: object) -> str:
         """A value as SQL."""
         if isinstance(value, str):
-            return self.relation.session.literal(value)
+            return self.relation.session.literal_sql(value)
         return repr(value) if isinstance(value, int) else f"CAST('{value!r}' AS DOUBLE)"
 
 
 @dataclass(eq=False)
-class Texts:
+class ItemTexts:
     """The texts of items, by the `nth` of a row. They are read when one is asked. Many letters are
     put on disk.
     """
@@ -191,30 +202,32 @@ class Texts:
     cells: Cells
     known: Relation
 
-    def take(self, nth: pa.Array) -> pa.Array:
+    def texts_at(self, nth: pa.Array) -> pa.Array:
         """The texts that stand in these rows. NULL where there is no row."""
-        rows, order, texts, data = self._read
+        rows, order, texts, data = self._rows_order_texts_and_data
         texts_found = texts.take(
-            arrow_column(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])])
+            numbers_as_arrow(
+                order[np.searchsorted(rows, as_whole_numbers_or_missing(nth), sorter=order[:-1])]
+            )
         )
         if isinstance(data, mmap):
             data.madvise(MADV_DONTNEED)
         return pc.if_else(pc.is_valid(nth), texts_found, None).cast(pa.string())
 
     @cached_property
-    def _read(self) -> tuple[Codes, Codes, pa.Array, mmap | bytes]:
-        cells, text, session = self.cells, self.cells.text("text"), self.cells.relation.session
+    def _rows_order_texts_and_data(self) -> tuple[Codes, Codes, pa.Array, mmap | bytes]:
+        cells, text, session = self.cells, self.cells.text_sql("text"), self.cells.relation.session
         length = f"SELECT CAST(LENGTH({text}) AS DOUBLE) AS n FROM {cells.relation}"
         usual_length = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) FROM ({length}) AS lengths"
-        (letters,) = cells.relation.values(usual_length)
+        (letters,) = cells.relation.query_column(usual_length)
         batch_rows = PART_BYTES // max(int(letters or 0), PART_BYTES // BATCH_ROWS) or 1
         is_text_row = f"nth IN (SELECT text FROM {self.known})"
         query = f"SELECT nth, {text} AS text FROM {cells.relation} WHERE {is_text_row}"
         rows, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         with SpooledTemporaryFile(PART_BYTES) as file:
-            for batch in session.batches(query, batch_rows):
+            for batch in session.query_batches(query, batch_rows):
                 sizes, data_of_texts = pack_texts(batch["text"])
-                rows.append(whole(batch["nth"]))
+                rows.append(as_whole_numbers_or_missing(batch["nth"]))
                 lengths.append(sizes)
                 file.write(data_of_texts)
             is_large = file.tell() > PART_BYTES
@@ -227,7 +240,7 @@ class Texts:
         return nth, np.append(np.argsort(nth, kind="stable"), len(nth)), texts, data
 
 
-def cells_in(batch: pa.RecordBatch) -> pa.RecordBatch:
+def with_cell_types(batch: pa.RecordBatch) -> pa.RecordBatch:
     """A batch of a stored table, with the types that cells have."""
     columns = []
     for column in batch.columns:
@@ -238,28 +251,31 @@ def cells_in(batch: pa.RecordBatch) -> pa.RecordBatch:
         elif types.is_boolean(kind) or (types.is_timestamp(kind) and kind.tz == ZONE):
             columns.append(column)
         else:
-            columns.append(plain(column))
+            columns.append(as_plain_array(column))
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
-def cells_of_frame(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def iterate_frame_as_cells(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """None, NaN, `pd.NA` and NaT are missing. A vector of numbers becomes text; no digit is lost.
 
     >>> import pandas as pd
-    >>> schema, batches = cells_of_frame(pd.DataFrame({"label": [True, 2, {"b", "a"}, (1, 2.5)]}))
+    >>> frame = pd.DataFrame({"label": [True, 2, {"b", "a"}, (1, 2.5)]})
+    >>> schema, batches = iterate_frame_as_cells(frame)
     >>> next(batches)["label"].to_pylist()
     ['True', '2', 'a|b', '1.0|2.5']
     """
-    columns = [_column_with_whole_texts(frame.iloc[:, index]) for index in range(frame.shape[1])]
+    columns = [
+        _series_as_arrow_with_whole_texts(frame.iloc[:, index]) for index in range(frame.shape[1])
+    ]
     table = pa.table(columns, names=[str(name) for name in frame.columns])
     schema = pa.schema([field.with_type(plain_type(field.type)) for field in table.schema])
     return schema, (
-        pa.RecordBatch.from_arrays([*map(plain, batch.columns)], schema=schema)
+        pa.RecordBatch.from_arrays([*map(as_plain_array, batch.columns)], schema=schema)
         for batch in table.to_batches(BATCH_ROWS)
     )
 
 
-def frame_in(
+def load_frame_as_cells(
     session: Session,
     frame: "pd.DataFrame",
     source: str,
@@ -273,7 +289,7 @@ def frame_in(
             f"{source}: found {called('column', [columns.get(name, name) for name in repeated])} "
             "twice; expected each once. Drop or rename the other one."
         )
-    refuse_capitals("column", [str(name) for name in frame.columns], source)
+    refuse_names_differing_by_capitals("column", [str(name) for name in frame.columns], source)
     levels = {
         name: frame.index.get_level_values(name)
         for name in ("row", "column")
@@ -282,13 +298,13 @@ def frame_in(
     times = frame.select_dtypes("datetime64").columns.difference(["timestamp"])
     written_out = {name: frame[name].map(category_text, na_action="ignore") for name in times}
     texts = frame.assign(**written_out).reset_index(drop=True)
-    table = session.load(*cells_of_frame(texts.assign(**levels)))
+    table = session.load_batches(*iterate_frame_as_cells(texts.assign(**levels)))
     if "row" not in levels:
-        table = table.view(f"SELECT *, nth + {first_row} AS row FROM {table}")
+        table = table.create_view(f"SELECT *, nth + {first_row} AS row FROM {table}")
     return Cells(table, source, dict(columns))
 
 
-def refuse_capitals(noun: str, names: Sequence[str], source: str) -> None:
+def refuse_names_differing_by_capitals(noun: str, names: Sequence[str], source: str) -> None:
     """An engine takes names of columns that differ in capital letters only for one."""
     alike = Counter(name.lower() for name in names)
     repeated = [name for name in names if alike[name.lower()] > 1]
@@ -310,21 +326,21 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     if types.is_float16(kind):
         return pa.float32()
     is_whole = types.is_integer(kind) and not types.is_uint64(kind)
-    return kind if is_whole or types.is_floating(kind) or is_time(kind) else pa.large_string()
+    return kind if is_whole or types.is_floating(kind) or is_time_type(kind) else pa.large_string()
 
 
-def is_as_given(kind: pa.DataType, name: str = "") -> bool:
+def is_read_like_arrow(kind: pa.DataType, name: str = "") -> bool:
     """True if an engine reads a column as Arrow does. Times stay times in `timestamp` only."""
-    if is_time(kind):
+    if is_time_type(kind):
         return name == "timestamp"
     return bool(types.is_boolean(kind) or kind == pa.string() or plain_type(kind) == kind)
 
 
-def is_time(kind: pa.DataType) -> bool:
+def is_time_type(kind: pa.DataType) -> bool:
     return bool(types.is_timestamp(kind) and kind.tz is None)
 
 
-def is_text(kind: pa.DataType) -> bool:
+def is_text_type(kind: pa.DataType) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
@@ -332,24 +348,24 @@ TEST_BY_KIND: dict[Kind, Callable[[pa.DataType], bool]] = {
     "whole": types.is_integer,
     "float": types.is_floating,
     "flag": types.is_boolean,
-    "text": is_text,
+    "text": is_text_type,
 }
 
 
-def plain(cells: pa.Array) -> pa.Array:
+def as_plain_array(cells: pa.Array) -> pa.Array:
     cells = cells.storage if isinstance(cells, pa.ExtensionArray) else cells
     kind = cells.type
     if types.is_dictionary(kind):
-        return plain(cells.dictionary).take(cells.indices)
+        return as_plain_array(cells.dictionary).take(cells.indices)
     to = plain_type(kind)
     if kind == to:
         return cells
-    if is_text(kind) or types.is_null(kind):
+    if is_text_type(kind) or types.is_null(kind):
         return cells.cast(to)
-    return written(cells) if to == pa.large_string() else cells.cast(to)
+    return write_as_texts(cells) if to == pa.large_string() else cells.cast(to)
 
 
-def listed_values(cells: Any) -> list[Any]:
+def as_python_values(cells: Any) -> list[Any]:
     """The cells as Python objects. Times that no calendar writes are refused."""
     try:
         return list(cells.to_pylist())
@@ -360,20 +376,20 @@ def listed_values(cells: Any) -> list[Any]:
         ) from None
 
 
-def written(cells: pa.Array) -> pa.Array:
+def write_as_texts(cells: pa.Array) -> pa.Array:
     """Each distinct value is written once."""
     kind = cells.type
     if types.is_decimal32(kind) or types.is_decimal64(kind):
         cells = cells.cast(pa.decimal128(kind.precision, kind.scale))
     coded = cells.dictionary_encode()
-    distinct_values = listed_values(coded.dictionary)
+    distinct_values = as_python_values(coded.dictionary)
     texts = [None if value is None else category_text(value) for value in distinct_values]
     return pa.array(texts, pa.large_string()).take(coded.indices)
 
 
-def _column_with_whole_texts(values: "pd.Series") -> Any:
+def _series_as_arrow_with_whole_texts(values: "pd.Series") -> Any:
     try:
-        return _arrow_column(values)
+        return _series_as_arrow(values)
     except UnicodeEncodeError as error:
         half = error.object[error.start]
         row = next(row_number for row_number, value in enumerate(values, 1) if half in str(value))
@@ -385,20 +401,20 @@ def _column_with_whole_texts(values: "pd.Series") -> Any:
         raise RatingsError(f"DataFrame: column {str(values.name)!r}: {error}") from None
 
 
-def _arrow_column(values: "pd.Series") -> Any:
+def _series_as_arrow(values: "pd.Series") -> Any:
     import pandas as pd
 
     kind = values.dtype
     if isinstance(kind, pd.CategoricalDtype):
         codes = values.cat.codes.to_numpy()
-        categories = pa.chunked_array(_arrow_column(pd.Series(values.cat.categories)))
+        categories = pa.chunked_array(_series_as_arrow(pd.Series(values.cat.categories)))
         return pa.DictionaryArray.from_arrays(
             pa.array(codes, mask=codes < 0), categories.combine_chunks()
         )
     if kind == np.dtype(object):
-        return _column_of_objects(values)
+        return _objects_as_arrow(values)
     if kind.kind in "mc" or isinstance(kind, pd.PeriodDtype | pd.IntervalDtype | pd.SparseDtype):
-        return _column_of_texts(values.astype(object))
+        return _texts_as_arrow_column(values.astype(object))
     if kind == np.dtype("longdouble"):
         values = values.astype(float)
     return _plain_chunks(pa.array(values, from_pandas=True))
@@ -406,10 +422,10 @@ def _arrow_column(values: "pd.Series") -> Any:
 
 def _plain_chunks(cells: Any) -> Any:
     chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
-    return pa.chunked_array([plain(chunk) for chunk in chunks], plain_type(cells.type))
+    return pa.chunked_array([as_plain_array(chunk) for chunk in chunks], plain_type(cells.type))
 
 
-def _column_of_objects(values: "pd.Series") -> Any:
+def _objects_as_arrow(values: "pd.Series") -> Any:
     """A column of Python objects as Arrow, by what pandas infers of them."""
     import pandas as pd
 
@@ -419,14 +435,14 @@ def _column_of_objects(values: "pd.Series") -> Any:
         kinds["floating"] = pa.float64()
     of_zone = inferred == "datetime" and any(time.tzinfo is not None for time in values.dropna())
     if inferred not in kinds or of_zone:
-        return _column_of_texts(values)
+        return _texts_as_arrow_column(values)
     try:
         return _plain_chunks(pa.array(values, kinds[inferred], from_pandas=True))
     except (pa.ArrowException, OverflowError):
-        return _column_of_texts(values)
+        return _texts_as_arrow_column(values)
 
 
-def _column_of_texts(values: "pd.Series") -> pa.Array:
+def _texts_as_arrow_column(values: "pd.Series") -> pa.Array:
     cells = zip(values, values.isna(), strict=True)
     return pa.array(
         [None if lacks else _cell_text(value) for value, lacks in cells], pa.large_string()

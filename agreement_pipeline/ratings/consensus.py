@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.arrays import parts
-from agreement_pipeline.ratings.frames import TEXT, in_pandas
+from agreement_pipeline.ratings.arrays import slices_of_rows
+from agreement_pipeline.ratings.frames import TEXT, arrow_to_pandas
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
 from agreement_pipeline.text import listed
@@ -37,10 +37,10 @@ OF_ITEMS = ("round", "items", "label", "n_raters", "resolution")
 Rows = np.ndarray[Any, Any]
 
 
-def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
+def count_votes(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
     """How many ratings each item has in each category. Shape (N, K)."""
     votes = np.zeros(shape, dtype=np.int32)
-    for part in parts(len(item)):
+    for part in slices_of_rows(len(item)):
         cells = item[part] * shape[1] + code[part]
         lowest = int(cells.min())
         part_counts = np.bincount(cells - lowest)
@@ -48,11 +48,11 @@ def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
     return votes
 
 
-def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
+def leading_categories(votes: Rows) -> tuple[Rows, Rows]:
     """The category that leads in each row of votes, and its resolution."""
     label = np.empty(len(votes), dtype=np.int32)
     resolution = np.empty(len(votes), dtype=np.int8)
-    for part in parts(len(votes)):
+    for part in slices_of_rows(len(votes)):
         top_votes, total = votes[part].max(1), votes[part].sum(1)
         n_leaders = (votes[part] == top_votes[:, None]).sum(1)
         label[part] = votes[part].argmax(1)
@@ -62,7 +62,7 @@ def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
     return label, resolution
 
 
-def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
+def mean_labels(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
     """The mean is exact to the last digit in every order of the raters."""
     if not len(n_raters):
         return np.empty(0), np.empty(0, dtype=np.int8)
@@ -89,18 +89,18 @@ class Adjudicated:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def released(cls, entry: Mapping[str, Any]) -> "Adjudicated":
+    def from_manifest_entry(cls, entry: Mapping[str, Any]) -> "Adjudicated":
         labels = entry.get("adjudicated", {})
         if not isinstance(labels, dict) or not all(isinstance(x, str) for x in labels.values()):
             raise TypeError("adjudicated")
         return cls(entry["ratings_digest"], labels)
 
-    def on(self, items: pd.Index, scale: Scale) -> tuple[np.ndarray, Array]:
+    def places_and_labels_on(self, items: pd.Index, scale: Scale) -> tuple[np.ndarray, Array]:
         """The places of the adjudicated items among `items`, and their labels."""
         if not self.labels:
             return np.empty(0, dtype=np.int64), np.empty(0)
         places = items.get_indexer(pd.Index(list(self.labels), dtype=TEXT))
-        label_places = [self.place(label, scale) for label in self.labels.values()]
+        label_places = [self.place_of_label(label, scale) for label in self.labels.values()]
         wrong = [
             f"item {item!r} {'without a label of the panel' if place < 0 else f'as {label!r}'}"
             for (item, label), place, label_place in zip(
@@ -119,7 +119,7 @@ class Adjudicated:
         return places, np.array(label_places, dtype=float)
 
     @staticmethod
-    def place(label: str, scale: Scale) -> float | None:
+    def place_of_label(label: str, scale: Scale) -> float | None:
         """The place of a category, or the number. None if the scale has no such label."""
         if not scale.numeric:
             return scale.names.index(label) if label in scale.names else None
@@ -161,7 +161,7 @@ class PanelLabels:
     resolution: Rows
 
     @classmethod
-    def of(
+    def from_ratings(
         cls,
         ratings: Ratings,
         round_name: str = "",
@@ -188,24 +188,24 @@ class PanelLabels:
         # each rating has the name of its item, which a large round needs once alone
         is_whole = among is None and not (ratings.gold or ratings.classifiers or ratings.preceded)
         columns_needed = ["at", *label_kinds, *later, *([] if is_whole else ["item"])]
-        columns = ratings.first(columns_needed, items=among, raters=panel).columns
-        names = ratings.rated() if is_whole else columns.pop()
+        columns = ratings.first_ratings(columns_needed, items=among, raters=panel).columns
+        names = ratings.rated_items() if is_whole else columns.pop()
         last_labels = columns.pop() if later else None
         item, *label_columns = (column.to_numpy() for column in columns)
         if not is_whole:
             names = names.take(np.flatnonzero(np.diff(item, prepend=-1)))
-        items = pd.Index(in_pandas(names))
+        items = pd.Index(arrow_to_pandas(names))
         n_raters = np.bincount(item, minlength=len(items))
         shape = (len(items), len(scale.names))
-        votes = None if scale.continuous else votes_of(item, label_columns[0], shape)
+        votes = None if scale.continuous else count_votes(item, label_columns[0], shape)
         label, resolution = (
-            leaders_of(votes)
+            leading_categories(votes)
             if votes is not None and not scale.numeric
-            else means_of(label_columns[-1], n_raters)
+            else mean_labels(label_columns[-1], n_raters)
         )
         if last_labels is not None and last_labels.null_count < len(last_labels):
             _relabel(item, label_columns, last_labels.to_pylist(), shape, scale, label, resolution)
-        adjudicated_places, labels = adjudicated.on(items, scale)
+        adjudicated_places, labels = adjudicated.places_and_labels_on(items, scale)
         label[adjudicated_places] = labels
         resolution[adjudicated_places] = ADJUDICATED
         return cls(
@@ -220,12 +220,12 @@ class PanelLabels:
             resolution,
         )
 
-    def beside(self, ratings: Ratings, classifier: str) -> "PanelLabels":
+    def labels_of_classifier(self, ratings: Ratings, classifier: str) -> "PanelLabels":
         """The labels of a classifier, which must have labelled all items that the panel did, where
         the panel's give none.
         """
-        names, codes = ratings.first(["item", "code"], raters=[classifier]).columns
-        items, n = pd.Index(in_pandas(names)), len(names)
+        names, codes = ratings.first_ratings(["item", "code"], raters=[classifier]).columns
+        items, n = pd.Index(arrow_to_pandas(names)), len(names)
         label = codes.to_numpy().astype(self.label.dtype)
         resolution = np.full(n, BY_MODEL, np.int8)
         votes, n_raters = np.zeros((n, len(self.scale.names)), np.int32), np.zeros(n, np.int32)
@@ -236,7 +236,7 @@ class PanelLabels:
                 "expected a category for each item. Let it label them."
             )
         votes[panel_places], n_raters[panel_places] = self.votes, self.n_raters
-        settled = self.resolved
+        settled = self.rows_with_label
         label[panel_places[settled]], resolution[panel_places[settled]] = (
             self.label[settled],
             self.resolution[settled],
@@ -253,16 +253,16 @@ class PanelLabels:
         )
 
     @classmethod
-    def first_of(cls, rounds: Sequence["PanelLabels"]) -> "PanelLabels":
+    def combine_first_of(cls, rounds: Sequence["PanelLabels"]) -> "PanelLabels":
         """If an item is in several rounds, its first one counts. If another has another label for
         it, the item is in conflict and has no label.
         """
         if len(rounds) == 1:
             return rounds[0]
         all_labels = _concatenate(rounds)
-        all_labels = all_labels.take(np.argsort(all_labels.items, kind="stable"))
-        labels = all_labels.take(np.flatnonzero(is_first := ~all_labels.items.duplicated()))
-        item, is_known = np.cumsum(is_first) - 1, ~all_labels.unresolved
+        all_labels = all_labels.select_rows(np.argsort(all_labels.items, kind="stable"))
+        labels = all_labels.select_rows(np.flatnonzero(is_first := ~all_labels.items.duplicated()))
+        item, is_known = np.cumsum(is_first) - 1, ~all_labels.rows_without_label
         lowest, highest = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
         np.minimum.at(lowest, item[is_known], all_labels.label[is_known])
         np.maximum.at(highest, item[is_known], all_labels.label[is_known])
@@ -272,16 +272,16 @@ class PanelLabels:
         return len(self.items)
 
     @property
-    def unresolved(self) -> Rows:
+    def rows_without_label(self) -> Rows:
         return np.asarray(self.resolution >= TIE)
 
-    def resolved_as(self, resolution: str) -> Rows:
+    def is_resolved_as(self, resolution: str) -> Rows:
         return np.asarray(self.resolution == RESOLUTIONS.index(resolution))
 
     @property
-    def resolved(self) -> Rows:
+    def rows_with_label(self) -> Rows:
         """The rows of items that have a label."""
-        return np.flatnonzero(~self.unresolved)
+        return np.flatnonzero(~self.rows_without_label)
 
     @property
     def soft_label(self) -> Array:
@@ -298,7 +298,7 @@ class PanelLabels:
         soft = self.soft_label
         return np.asarray(-(soft * np.log2(np.where(soft > 0, soft, 1))).sum(1) + 0.0)
 
-    def take(self, rows: Rows) -> "PanelLabels":
+    def select_rows(self, rows: Rows) -> "PanelLabels":
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in OF_ITEMS}
         if self.texts is not None:
             columns["texts"] = self.texts.iloc[rows]
@@ -306,18 +306,18 @@ class PanelLabels:
             columns["votes"] = self.votes[rows]
         return replace(self, **columns)
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         columns = {
             "id": pd.Series(self.items),
             "round": np.array(self.rounds, dtype=object)[self.round],
         }
         if self.texts is not None:
             columns["text"] = list(self.texts.astype(object).where(self.texts.notna(), None))
-        scale, unresolved = self.scale, self.unresolved
+        scale, unresolved = self.scale, self.rows_without_label
         label = self.label if scale.numeric else np.array(scale.label_values)[self.label]
-        columns["label"] = _with_gaps(label, unresolved)
+        columns["label"] = _series_with_missing(label, unresolved)
         if not scale.numeric:
-            columns["label_id"] = _with_gaps(self.label.astype(np.int64), unresolved)
+            columns["label_id"] = _series_with_missing(self.label.astype(np.int64), unresolved)
         if self.votes is not None:
             columns |= {"soft_label": self.soft_label.tolist(), "votes": self.votes.tolist()}
         columns["n_raters"] = self.n_raters.astype(np.int64)
@@ -327,7 +327,7 @@ class PanelLabels:
         return pd.DataFrame(columns, index=range(len(self)))
 
 
-def _with_gaps(values: Rows, missing: Rows) -> "pd.Series[Any]":
+def _series_with_missing(values: Rows, missing: Rows) -> "pd.Series[Any]":
     """Numbers and booleans have their own dtype if none is missing; the rest are objects."""
     if values.dtype.kind != "U" and not missing.any():
         return pd.Series(values)
@@ -339,7 +339,7 @@ def _with_gaps(values: Rows, missing: Rows) -> "pd.Series[Any]":
 def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series | None:
     if "text" not in ratings.has:
         return None
-    frame: pd.DataFrame = in_pandas(ratings.items(["text"]))
+    frame: pd.DataFrame = arrow_to_pandas(ratings.items(["text"]))
     return frame.set_index("item")["text"].reindex(items)
 
 
@@ -358,12 +358,12 @@ def _relabel(
     )
     later = label_columns[-1].copy()
     later[relabelled_rows] = [
-        Adjudicated.place(text, scale) for text in last_labels if text is not None
+        Adjudicated.place_of_label(text, scale) for text in last_labels if text is not None
     ]
     if scale.numeric:
-        new_label, new_resolution = means_of(later, np.bincount(item, minlength=len(label)))
+        new_label, new_resolution = mean_labels(later, np.bincount(item, minlength=len(label)))
     else:
-        new_label, new_resolution = leaders_of(votes_of(item, later, shape))
+        new_label, new_resolution = leading_categories(count_votes(item, later, shape))
     changed_items = np.unique(item[relabelled_rows])
     label[changed_items] = new_label[changed_items]
     resolution[changed_items] = np.where(
@@ -371,18 +371,18 @@ def _relabel(
     )
 
 
-def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
+def count_overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
     """On how many items all raters agree at first and their label is another, and on how many they
     agree.
     """
-    panel = PanelLabels.of(ratings, first=True)
-    labels = PanelLabels.of(ratings, adjudicated=adjudicated)
+    panel = PanelLabels.from_ratings(ratings, first=True)
+    labels = PanelLabels.from_ratings(ratings, adjudicated=adjudicated)
     agreed = panel.resolution == UNANIMOUS
-    is_other = labels.unresolved | (panel.label != labels.label)
+    is_other = labels.rows_without_label | (panel.label != labels.label)
     return int((agreed & is_other).sum()), int(agreed.sum())
 
 
-class SinglesOverruled(NamedTuple):
+class OverruledSingles(NamedTuple):
     """Items with one rating whose adjudicated label is another one.
 
     `n_training` items have a label. On `pair_difference` of items with several ratings, two of
@@ -394,26 +394,26 @@ class SinglesOverruled(NamedTuple):
     pair_difference: float = 0.0
 
 
-def singles_overruled(ratings: Ratings, adjudicated: Adjudicated) -> SinglesOverruled:
+def count_overruled_singles(ratings: Ratings, adjudicated: Adjudicated) -> OverruledSingles:
     """Without categories nothing is counted, since numbers nearly always differ a little."""
     if not adjudicated.labels or ratings.scale.continuous:
-        return SinglesOverruled()
-    panel = PanelLabels.of(ratings)
-    labels = PanelLabels.of(ratings, adjudicated=adjudicated)
+        return OverruledSingles()
+    panel = PanelLabels.from_ratings(ratings)
+    labels = PanelLabels.from_ratings(ratings, adjudicated=adjudicated)
     assert panel.votes is not None
     is_other = (panel.resolution == SINGLE) & (panel.label != labels.label)
-    n_overruled = int((labels.resolved_as("adjudicated") & is_other).sum())
+    n_overruled = int((labels.is_resolved_as("adjudicated") & is_other).sum())
     votes = panel.votes[panel.n_raters >= 2].astype(float)
     sizes = votes.sum(1)
     share_equal = (votes * (votes - 1)).sum(1) / (sizes * (sizes - 1))
-    return SinglesOverruled(
+    return OverruledSingles(
         n_overruled,
-        len(labels.resolved),
+        len(labels.rows_with_label),
         float(1 - share_equal.mean()) if len(share_equal) else 0.0,
     )
 
 
-def consensus(
+def consensus_frame(
     ratings: Ratings, round_name: str = "", adjudicated: Adjudicated = NOT_ADJUDICATED
 ) -> pd.DataFrame:
     """The label of the panel for each item.
@@ -461,11 +461,11 @@ def consensus(
     >>> from agreement_pipeline import Ratings, Scale
     >>> rows = [("i1", "a", "yes"), ("i1", "b", "yes"), ("i1", "c", "no"), ("i2", "a", "no")]
     >>> frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
-    >>> labels = consensus(Ratings.from_frame(frame, Scale(("no", "yes"))))
+    >>> labels = consensus_frame(Ratings.from_frame(frame, Scale(("no", "yes"))))
     >>> labels[["id", "label", "votes", "resolution"]].to_numpy().tolist()
     [['i1', 'yes', [1, 2], 'plurality'], ['i2', None, [1, 0], 'single']]
     """
-    return PanelLabels.of(ratings, round_name, adjudicated).frame()
+    return PanelLabels.from_ratings(ratings, round_name, adjudicated).to_frame()
 
 
 def _concatenate(rounds: Sequence[PanelLabels]) -> PanelLabels:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.cells import Cells
-from agreement_pipeline.ratings.lookalikes import lookalikes
+from agreement_pipeline.ratings.lookalikes import group_lookalike_names
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.views import drop_items
 from agreement_pipeline.text import called, counted
@@ -60,9 +60,9 @@ class ItemsInDelivery:
     ratings: "Ratings"
 
     @cached_property
-    def _rows(self) -> Relation:
+    def _items_relation(self) -> Relation:
         ratings = self.ratings
-        return _items_in(ratings.session, ratings, with_texts="text" in ratings.has)
+        return _load_items_with_texts(ratings.session, ratings, with_texts="text" in ratings.has)
 
     def are_in(self, cells: Cells) -> bool:
         """Has any item a rating among the cells, under its name or its text?"""
@@ -72,8 +72,8 @@ class ItemsInDelivery:
         if "text" in self.ratings.has and "text" in cells.names:
             tests.append("o.text = c.text AND o.text <> ''")
         return any(
-            cells.relation.values(
-                f"SELECT 1 FROM {self._rows} AS o JOIN {cells.relation} AS c ON {test} "
+            cells.relation.query_column(
+                f"SELECT 1 FROM {self._items_relation} AS o JOIN {cells.relation} AS c ON {test} "
                 "WHERE c.rater IS NOT NULL LIMIT 1"
             )
             for test in tests
@@ -117,20 +117,20 @@ def mark_first_deliveries(
     matches = {
         turn: match
         for turn, delivery in enumerate(earlier)
-        if (match := _match(ratings, delivery.ratings)) is not None
+        if (match := _match_items(ratings, delivery.ratings)) is not None
     }
     if not matches:
         return ratings
-    comparison = _Comparison(ratings, earlier, name, matches, times_tell, whole_clusters)
+    comparison = _DeliveryComparison(ratings, earlier, name, matches, times_tell, whole_clusters)
     if deliveries == "cumulative":
         ratings = comparison.without_unchanged()
     elif deliveries is None and (n_unchanged := comparison.n_unchanged):
-        origin = ratings.origin or Origin.of("", (), {})
-        ratings = ratings.from_origin(replace(origin, unchanged=n_unchanged))
-    return comparison.mark(ratings)
+        origin = ratings.origin or Origin.build("", (), {})
+        ratings = ratings.with_origin(replace(origin, unchanged=n_unchanged))
+    return comparison.mark_first_deliveries(ratings)
 
 
-class _Match(NamedTuple):
+class _MatchedItems(NamedTuple):
     """The items that two deliveries share, as `item` and `earlier_item`, and the earlier ratings
     with the places and codes of the later ones.
     """
@@ -140,13 +140,13 @@ class _Match(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Comparison:
+class _DeliveryComparison:
     """A delivery beside the earlier ones that share items with it, by their turn."""
 
     ratings: "Ratings"
     earlier: Sequence[EarlierDelivery]
     name: str
-    matches: Mapping[int, _Match]
+    matches: Mapping[int, _MatchedItems]
     times_tell: bool
     whole_clusters: bool
 
@@ -155,37 +155,40 @@ class _Comparison:
         return self.ratings.session
 
     @cached_property
-    def groups(self) -> Relation:
+    def group_by_item(self) -> Relation:
         """All items, each with its cluster if that counts as a whole, or else with itself."""
         ratings = self.ratings
         if ratings.known is None:
-            return ratings.table.view(
+            return ratings.table.create_view(
                 f"SELECT item, item AS whole FROM (SELECT DISTINCT item FROM {ratings.table}) AS i"
             )
         group_column = "cluster" if self.whole_clusters and "cluster" in ratings.has else "item"
-        return ratings.known.view(f"SELECT item, {group_column} AS whole FROM {ratings.known}")
+        return ratings.known.create_view(
+            f"SELECT item, {group_column} AS whole FROM {ratings.known}"
+        )
 
-    def by_group(self, turns: Iterable[int]) -> str:
+    def first_turn_by_group_sql(self, turns: Iterable[int]) -> str:
         """The query for the first turn in which each group came. It has no row for a new one."""
         rows = " UNION ALL ".join(
             f"SELECT item, {turn} AS turn FROM {self.matches[turn].items}" for turn in turns
         )
         return (
-            f"SELECT g.whole AS whole, MIN(m.turn) AS turn FROM {self.groups} AS g "
+            f"SELECT g.whole AS whole, MIN(m.turn) AS turn FROM {self.group_by_item} AS g "
             f"JOIN ({rows}) AS m ON g.item = m.item GROUP BY g.whole"
         )
 
     @cached_property
     def first_turns(self) -> Relation:
         """The turn in which each item came first. The present delivery is the last."""
-        return self.session.keep(
+        return self.session.materialize(
             f"SELECT g.item AS item, COALESCE(t.turn, {len(self.earlier)}) AS turn "
-            f"FROM {self.groups} AS g LEFT JOIN ({self.by_group(self.matches)}) AS t "
+            f"FROM {self.group_by_item} AS g LEFT JOIN "
+            f"({self.first_turn_by_group_sql(self.matches)}) AS t "
             "ON g.whole = t.whole"
         )
 
     @cached_property
-    def unchanged(self) -> Relation | None:
+    def unchanged_items(self) -> Relation | None:
         """The items of earlier rounds without a new rating, and the first turn of each."""
         earlier_rounds = [turn for turn in self.matches if not self.earlier[turn].of_same_round]
         if not earlier_rounds:
@@ -203,35 +206,38 @@ class _Comparison:
         for time in times:
             is_same_time = f"CAST(r.{time} AS STRING) = CAST(b.{time} AS STRING)"
             tests.append(f"(r.{time} IS NULL OR b.{time} IS NULL OR {is_same_time})")
-        own_ratings = f"SELECT * FROM {ratings.table} WHERE NOT earlier AND {ratings.of_panel}"
+        own_ratings = (
+            f"SELECT * FROM {ratings.table} WHERE NOT earlier AND {ratings.is_of_panel_sql}"
+        )
         changed_groups = (
             f"SELECT DISTINCT g.whole AS whole FROM ({own_ratings}) AS r "
-            f"JOIN {self.groups} AS g ON g.item = r.item "
+            f"JOIN {self.group_by_item} AS g ON g.item = r.item "
             f"LEFT JOIN ({earlier_ratings}) AS b ON {' AND '.join(tests)} WHERE b.item IS NULL"
         )
-        return self.session.keep(
-            f"SELECT g.item AS item, t.turn AS turn FROM {self.groups} AS g "
-            f"JOIN ({self.by_group(earlier_rounds)}) AS t ON g.whole = t.whole "
+        return self.session.materialize(
+            f"SELECT g.item AS item, t.turn AS turn FROM {self.group_by_item} AS g "
+            f"JOIN ({self.first_turn_by_group_sql(earlier_rounds)}) AS t ON g.whole = t.whole "
             f"LEFT JOIN ({changed_groups}) AS c ON g.whole = c.whole WHERE c.whole IS NULL"
         )
 
     @cached_property
     def n_unchanged(self) -> int:
         """Items without a new rating that agreement is measured on."""
-        if self.unchanged is None:
+        if self.unchanged_items is None:
             return 0
-        own_ratings = self.ratings.own
+        own_ratings = self.ratings.own_first_ratings
         query = (
-            f"SELECT COUNT(DISTINCT r.item) FROM {own_ratings} AS r JOIN {self.unchanged} AS u "
+            f"SELECT COUNT(DISTINCT r.item) FROM {own_ratings} AS r JOIN {self.unchanged_items} "
+            "AS u "
             "ON r.item = u.item WHERE NOT r.gold"
         )
-        return int(own_ratings.values(query)[0])
+        return int(own_ratings.query_column(query)[0])
 
     def without_unchanged(self) -> "Ratings":
-        ratings, unchanged = self.ratings, self.unchanged
+        ratings, unchanged = self.ratings, self.unchanged_items
         if unchanged is None:
             return ratings
-        counts = unchanged.ask(
+        counts = unchanged.query(
             f"SELECT turn, COUNT(*) AS n FROM {unchanged} WHERE item IN "
             f"(SELECT item FROM {ratings.table}) GROUP BY turn ORDER BY turn"
         ).to_pylist()
@@ -248,67 +254,67 @@ class _Comparison:
                 f"labels as in {rounds}, and nothing that is new; expected new items, or new "
                 "ratings of some, since deliveries are cumulative. Deliver the next export."
             )
-        origin = ratings.origin or Origin.of("", (), {})
+        origin = ratings.origin or Origin.build("", (), {})
         classifier_details = tuple(
             classifier
             for classifier in origin.classifiers
             if classifier["name"] in remaining.classifiers
         )
-        return remaining.from_origin(
+        return remaining.with_origin(
             replace(origin, classifiers=classifier_details, items_before=dict(items_by_round))
         )
 
-    def mark(self, ratings: "Ratings") -> "Ratings":
+    def mark_first_deliveries(self, ratings: "Ratings") -> "Ratings":
         turns, rows = self.first_turns, ratings.table
-        present_turns = rows.values(
+        present_turns = rows.query_column(
             f"SELECT DISTINCT t.turn FROM {turns} AS t JOIN {rows} AS r ON t.item = r.item "
             "ORDER BY t.turn"
         )
         if len(present_turns) == 1:
             return ratings
-        names = _names_of_turns(
+        names = _stratum_by_turn(
             [*(delivery.name for delivery in self.earlier), self.name], present_turns
         )
-        literal = self.session.literal
+        literal = self.session.literal_sql
         cases = " ".join(f"WHEN {turn} THEN {literal(name)}" for turn, name in names.items())
         # Items that nobody rated may have turns of their own, and each item needs a stratum.
         stratum = f"COALESCE(CASE turn {cases} END, {literal(names[present_turns[-1]])}) AS stratum"
         marked = ratings.with_stratum(
-            FIRST_DELIVERED, turns.view(f"SELECT item, {stratum} FROM {turns}")
+            FIRST_DELIVERED, turns.create_view(f"SELECT item, {stratum} FROM {turns}")
         )
-        origin = ratings.origin or Origin.of("", (), {})
+        origin = ratings.origin or Origin.build("", (), {})
         own_name = names.get(len(self.earlier), self.name)
-        return marked.from_origin(replace(origin, delivery=own_name))
+        return marked.with_origin(replace(origin, delivery=own_name))
 
 
-def _names_of_turns(names: Sequence[str], turns: Sequence[int]) -> dict[int, str]:
+def _stratum_by_turn(names: Sequence[str], turns: Sequence[int]) -> dict[int, str]:
     """Each turn's stratum. Old ones beyond the limit have one together, and no two print alike."""
     old = turns[:-MAX_DELIVERIES_NAMED]
     name_by_turn = {turn: names[turn] for turn in turns}
     name_by_turn |= dict.fromkeys(old, f"before {names[turns[len(old)]]}" if old else "")
-    if lookalikes(sorted({*name_by_turn.values()})):
+    if group_lookalike_names(sorted({*name_by_turn.values()})):
         return {turn: f"delivery {turn + 1}" for turn in turns}
     return name_by_turn
 
 
-def _match(ratings: "Ratings", earlier: "Ratings") -> _Match | None:
+def _match_items(ratings: "Ratings", earlier: "Ratings") -> _MatchedItems | None:
     """None if they share no item."""
     if ratings.scale.dimensions != earlier.scale.dimensions:
         return None
     with_texts = "text" in ratings.has and "text" in earlier.has
     session = ratings.session
-    own_items = _items_in(session, ratings, with_texts=with_texts)
-    earlier_items = _items_in(session, earlier, with_texts=with_texts, only_rated=True)
+    own_items = _load_items_with_texts(session, ratings, with_texts=with_texts)
+    earlier_items = _load_items_with_texts(session, earlier, with_texts=with_texts, only_rated=True)
     same_text = "o.text IS NULL OR e.text IS NULL OR o.text = e.text" if with_texts else "TRUE"
-    items = session.keep(
+    items = session.materialize(
         f"SELECT o.item AS item, e.item AS earlier_item FROM {own_items} AS o "
         f"JOIN {earlier_items} AS e ON o.item = e.item WHERE {same_text}"
     )
     if with_texts:
         items = _with_items_of_same_text(items, own_items, earlier_items)
-    if not items.values(f"SELECT 1 FROM {items} LIMIT 1"):
+    if not items.query_column(f"SELECT 1 FROM {items} LIMIT 1"):
         return None
-    match = _Match(items, earlier.coded_for(ratings))
+    match = _MatchedItems(items, earlier.own_ratings_coded_for(ratings))
     return None if not with_texts and _are_other_items(ratings, match) else match
 
 
@@ -325,7 +331,7 @@ def _with_items_of_same_text(
             "WHERE m.item IS NULL AND i.text IS NOT NULL AND i.text <> ''"
         )
 
-    return items.session.keep(
+    return items.session.materialize(
         f"SELECT item, earlier_item FROM {items} UNION ALL "
         "SELECT o.item AS item, e.item AS earlier_item FROM "
         f"({unmatched_items(own_items, 'item')}) AS o JOIN "
@@ -334,7 +340,7 @@ def _with_items_of_same_text(
     )
 
 
-def _are_other_items(ratings: "Ratings", match: _Match) -> bool:
+def _are_other_items(ratings: "Ratings", match: _MatchedItems) -> bool:
     """Are labels of one rater under one name hardly more alike than chance makes them?
 
     Chance is that of Cohen's kappa, for each rater alone. Too few labels tell nothing.
@@ -347,7 +353,7 @@ def _are_other_items(ratings: "Ratings", match: _Match) -> bool:
         *(f"r.{label} AS {name}" for label, name in zip(labels, own_columns, strict=True)),
         *(f"e.{label} AS {name}" for label, name in zip(labels, earlier_columns, strict=True)),
     ]
-    pairs = ratings.session.keep(
+    pairs = ratings.session.materialize(
         f"SELECT r.place AS place, {', '.join(columns)} FROM {ratings.table} AS r "
         f"JOIN {match.items} AS m ON r.item = m.item JOIN {match.earlier} AS e "
         "ON e.item = m.earlier_item AND e.place = r.place AND e.occurrence = r.occurrence "
@@ -357,7 +363,7 @@ def _are_other_items(ratings: "Ratings", match: _Match) -> bool:
         f"{own_column} = {earlier_column}"
         for own_column, earlier_column in zip(own_columns, earlier_columns, strict=True)
     )
-    (equality,) = pairs.ask(
+    (equality,) = pairs.query(
         f"SELECT COUNT(*) AS n, COUNT(CASE WHEN {is_same} THEN 1 END) AS n_equal FROM {pairs}"
     ).to_pylist()
 
@@ -365,7 +371,7 @@ def _are_other_items(ratings: "Ratings", match: _Match) -> bool:
         keys = ", ".join(["place", *names])
         return f"SELECT {keys}, COUNT(*) AS n FROM {pairs} GROUP BY {keys}"
 
-    (expected,) = pairs.values(
+    (expected,) = pairs.query_column(
         f"SELECT SUM(CAST(o.n AS DOUBLE) * b.n / t.n) AS expected FROM ({counts(own_columns)}) AS "
         f"o JOIN ({counts(earlier_columns)}) AS b ON o.place = b.place AND {is_same} "
         f"JOIN ({counts([])}) AS t ON o.place = t.place"
@@ -378,7 +384,7 @@ def _are_other_items(ratings: "Ratings", match: _Match) -> bool:
     return kappa < min(max(MIN_KAPPA_OF_SAME_ITEMS, 4 * error), MAX_KAPPA_OF_OTHER_ITEMS)
 
 
-def _items_in(
+def _load_items_with_texts(
     session: Session, ratings: "Ratings", *, with_texts: bool, only_rated: bool = False
 ) -> Relation:
     """The items with their texts, in a session. An item that nobody rated came with no label."""
@@ -386,20 +392,20 @@ def _items_in(
     rated = f"SELECT DISTINCT item FROM {table} WHERE NOT earlier"
     if with_texts:
         texts = ratings.items(["text"])
-        item_texts = ratings.session.load(texts.schema, texts.to_batches())
+        item_texts = ratings.session.load_batches(texts.schema, texts.to_batches())
         query = f"SELECT item, text FROM {item_texts}"
         if only_rated:
             query = (
                 f"SELECT k.item AS item, k.text AS text FROM {item_texts} AS k JOIN ({rated}) AS r "
             )
             query += "ON k.item = r.item"
-        items = item_texts.view(query, table)
+        items = item_texts.create_view(query, table)
     elif only_rated or ratings.known is None:
-        items = table.view(rated)
+        items = table.create_view(rated)
     else:
-        items = ratings.known.view(f"SELECT item FROM {ratings.known}")
+        items = ratings.known.create_view(f"SELECT item FROM {ratings.known}")
     if ratings.session is session:
         return items
     columns = ", ".join(["item", *(["text"] if with_texts else [])])
-    rows = items.view(f"SELECT {columns} FROM {items}")
-    return session.load(rows.schema, ratings.session.batches(f"SELECT * FROM {rows}"))
+    rows = items.create_view(f"SELECT {columns} FROM {items}")
+    return session.load_batches(rows.schema, ratings.session.query_batches(f"SELECT * FROM {rows}"))

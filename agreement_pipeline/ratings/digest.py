@@ -33,8 +33,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.ratings.arrays import numbers_in, pack_texts, unify_nan_and_zero, whole
-from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, STRATUM, is_text, written
+from agreement_pipeline.ratings.arrays import (
+    as_number_array,
+    as_whole_numbers_or_missing,
+    pack_texts,
+    unify_nan_and_zero,
+)
+from agreement_pipeline.ratings.cells import (
+    CONTENT_PREFIX,
+    PART_PREFIX,
+    STRATUM,
+    is_text_type,
+    write_as_texts,
+)
 from agreement_pipeline.ratings.scale import Scale
 
 Contents = tuple[list[str], pa.Array, Iterator[pa.RecordBatch]]
@@ -43,7 +54,7 @@ VERSION = 2
 PREFIXES = (STRATUM, PART_PREFIX, CONTENT_PREFIX)
 
 
-def digest_of(
+def digest_ratings(
     scale: Scale,
     raters_are_models: Sequence[bool],
     extras: Sequence[str],
@@ -55,7 +66,7 @@ def digest_of(
     other, and `contents` of the items after them.
     """
     label = "number" if scale.continuous else "code"
-    names_of_items, raters = _Texts(), [_Rater() for _ in raters_are_models]
+    names_of_items, raters = _TextHash(), [_RaterHash() for _ in raters_are_models]
     for names in items:
         names_of_items.feed(names)
     for part in parts(["at", "place", label, "occurrence", "earlier", *extras]):
@@ -67,7 +78,7 @@ def digest_of(
         "raters": len(raters),
     }
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    digest.update(names_of_items.digest() + _content_digest(*contents()))
+    digest.update(names_of_items.digest() + _hash_contents(*contents()))
     digests = [
         rater.digest(b"classifier" if is_model else b"panel")
         for is_model, rater in zip(raters_are_models, raters, strict=True)
@@ -76,7 +87,7 @@ def digest_of(
     return digest.hexdigest()
 
 
-class _Texts:
+class _TextHash:
     """SHA-256 of texts in order. No other texts give the same."""
 
     def __init__(self) -> None:
@@ -96,26 +107,26 @@ TEXTS = ("timestamp", "drawn", "last_label", "changed_at")
 """Columns of texts. All but the first enter only where they are known."""
 
 
-class _Rater:
+class _RaterHash:
     def __init__(self) -> None:
-        self.records, self.texts = hashlib.sha256(), {"timestamp": _Texts()}
+        self.records, self.texts = hashlib.sha256(), {"timestamp": _TextHash()}
 
     def digest(self, kind: bytes) -> bytes:
         texts = b"".join(self.texts[name].digest() for name in TEXTS if name in self.texts)
         return hashlib.sha256(kind + self.records.digest() + texts).digest()
 
 
-def _content_digest(
+def _hash_contents(
     names: Sequence[str], items: pa.Array, batches: Iterable[pa.RecordBatch]
 ) -> bytes:
     """The hash of what is known of items, and of their names."""
-    texts, numbers = {name: _Texts() for name in names}, b""
+    texts, numbers = {name: _TextHash() for name in names}, b""
     for item_texts in texts.values():
         item_texts.feed(items)
     for part in batches:
         for name, item_texts in texts.items():
             if name == "cluster_at":
-                numbers += whole(part[name]).astype("<i8").tobytes()
+                numbers += as_whole_numbers_or_missing(part[name]).astype("<i8").tobytes()
             else:
                 item_texts.feed(_as_texts(part[name]))
     columns = hashlib.sha256()
@@ -131,9 +142,9 @@ def _content_digest(
     return hashlib.sha256(columns.digest()).digest()
 
 
-def _feed_raters(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
+def _feed_raters(raters: list[_RaterHash], part: pa.RecordBatch, label: str) -> None:
     """Add the records and texts of a part to the hashes of its raters."""
-    place = whole(part["place"])
+    place = as_whole_numbers_or_missing(part["place"])
     part = part.take(np.argsort(place, kind="stable"))
     records = _rating_records(part, label)
     texts = {name: _as_texts(part[name]) for name in TEXTS if name in part.schema.names}
@@ -143,23 +154,23 @@ def _feed_raters(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None
             continue
         rater.records.update(records[start:stop])
         for name, values in texts.items():
-            rater.texts.setdefault(name, _Texts()).feed(values.slice(start, stop - start))
+            rater.texts.setdefault(name, _TextHash()).feed(values.slice(start, stop - start))
 
 
 def _rating_records(part: pa.RecordBatch, label: str) -> Any:
     """The ratings of a part as records of a fixed width."""
-    labels, column_names = numbers_in(part[label]), part.schema.names
+    labels, column_names = as_number_array(part[label]), part.schema.names
     kind = "<f8" if labels.dtype.kind == "f" else "<i4"
     columns: dict[str, tuple[Any, ...]] = {
-        "item": (whole(part["at"]), "<i8"),
-        "occurrence": (whole(part["occurrence"]), "<i8"),
-        "earlier": (whole(part["earlier"]) > 0, "u1"),
+        "item": (as_whole_numbers_or_missing(part["at"]), "<i8"),
+        "occurrence": (as_whole_numbers_or_missing(part["occurrence"]), "<i8"),
+        "earlier": (as_whole_numbers_or_missing(part["earlier"]) > 0, "u1"),
         "label": (unify_nan_and_zero(labels), kind, labels.shape[1:]),
     }
     if "confidence" in column_names:
-        columns["confidence"] = (unify_nan_and_zero(numbers_in(part["confidence"])), "<f8")
+        columns["confidence"] = (unify_nan_and_zero(as_number_array(part["confidence"])), "<f8")
     if "assisted" in column_names:
-        columns["assisted"] = (whole(part["assisted"]), "i1")
+        columns["assisted"] = (as_whole_numbers_or_missing(part["assisted"]), "i1")
     records: Any = np.empty(len(labels), [(name, *kind) for name, (_, *kind) in columns.items()])
     for name, (values, *_) in columns.items():
         records[name] = values
@@ -167,4 +178,4 @@ def _rating_records(part: pa.RecordBatch, label: str) -> Any:
 
 
 def _as_texts(values: pa.Array) -> pa.Array:
-    return values if is_text(values.type) else written(values)
+    return values if is_text_type(values.type) else write_as_texts(values)

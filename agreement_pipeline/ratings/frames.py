@@ -17,12 +17,12 @@ TEXT: Any = (
 PANDAS_TYPE_BY_ARROW_TYPE = {pa.string(): TEXT, pa.large_string(): TEXT}
 
 
-def categorical(codes: np.ndarray[Any, Any], texts: pd.Index) -> pd.Categorical:
+def categorical_from_codes(codes: np.ndarray[Any, Any], texts: pd.Index) -> pd.Categorical:
     """A column of codes of distinct texts; -1 is a missing one.
 
     To see that texts are distinct, pandas would make a Python object of each, and keep them.
 
-    >>> categorical(np.array([1, -1]), pd.Index(["no", "yes"], dtype=TEXT)).tolist()
+    >>> categorical_from_codes(np.array([1, -1]), pd.Index(["no", "yes"], dtype=TEXT)).tolist()
     ['yes', nan]
     """
     kind: Any = pd.CategoricalDtype()
@@ -30,7 +30,7 @@ def categorical(codes: np.ndarray[Any, Any], texts: pd.Index) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, dtype=kind, validate=False)
 
 
-def in_pandas(table: pa.Table | pa.ChunkedArray, **options: Any) -> Any:
+def arrow_to_pandas(table: pa.Table | pa.ChunkedArray, **options: Any) -> Any:
     """An Arrow table or column in pandas, in which texts have one dtype."""
     return table.to_pandas(types_mapper=PANDAS_TYPE_BY_ARROW_TYPE.get, **options)
 
@@ -42,7 +42,7 @@ UNIT_BY_MIN_SIZE = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 Seconds = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def seconds(times: "pd.Series[Any]") -> Seconds:
+def times_as_seconds(times: "pd.Series[Any]") -> Seconds:
     """They count from any start. Numbers are seconds, or smaller units if large."""
     is_time = pd.api.types.is_datetime64_any_dtype(times)
     if not is_time and (numbers := pd.to_numeric(times, errors="coerce")).notna().any():
@@ -52,23 +52,23 @@ def seconds(times: "pd.Series[Any]") -> Seconds:
             values / next((unit for min_size, unit in UNIT_BY_MIN_SIZE if size > min_size), 1.0)
         )
     if is_time:
-        return _since_1970(times, None)
+        return _seconds_since_1970(times, None)
     seconds_since_1970 = np.full(len(times), np.nan)
     # Before pandas 3, a time without a zone took the zone of another one.
     of_zone = times.astype(TEXT).str.contains(TIME_WITH_ZONE, na=False).to_numpy(dtype=bool)
     for selection in (of_zone, ~of_zone):
-        seconds_since_1970[selection] = _since_1970(times[selection], "ISO8601")
+        seconds_since_1970[selection] = _seconds_since_1970(times[selection], "ISO8601")
     return seconds_since_1970
 
 
-def _since_1970(values: "pd.Series[Any]", form: str | None) -> Seconds:
+def _seconds_since_1970(values: "pd.Series[Any]", form: str | None) -> Seconds:
     times = pd.to_datetime(values, errors="coerce", utc=True, format=form)
     # Years such as 9999 have no nanoseconds.
     start = pd.Timestamp(0, tz="UTC").as_unit(times.dt.unit)
     return np.asarray((times - start).dt.total_seconds(), dtype=np.float64)
 
 
-def is_clock(times: Seconds) -> bool:
+def tells_minutes(times: Seconds) -> bool:
     """True if times tell minutes: they are neither days alone nor a mere order."""
     stated = times[~np.isnan(times)]
     if not len(stated) or np.median(np.abs(stated)) < EARLIEST_SECONDS:
@@ -76,11 +76,11 @@ def is_clock(times: Seconds) -> bool:
     return bool((stated % DAY_SECONDS != 0).any())
 
 
-def frame_of(
+def ratings_frame(
     parts: Iterable[pa.RecordBatch], everyone: Sequence[str], scale: Scale
 ) -> pd.DataFrame:
     """Ratings as a DataFrame, with categorical names."""
-    frame: pd.DataFrame = in_pandas(pa.Table.from_batches(parts))
+    frame: pd.DataFrame = arrow_to_pandas(pa.Table.from_batches(parts))
     names = {"item": frame["item"].unique(), "rater": everyone}
     if scale.dimensions > 1:
         frame["label"] = frame["label"].map(tuple)

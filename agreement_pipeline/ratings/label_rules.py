@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import CLOSED, one_of, refuse_mistakes
+from agreement_pipeline.mistakes import CLOSED, one_of_value, refuse_mistakes
 from agreement_pipeline.ratings.consensus import (
     LEFT_TO_ADJUDICATOR,
     MEAN,
@@ -57,8 +57,8 @@ class Trains:
 
     __pydantic_config__ = CLOSED
 
-    label: Annotated[TrainingLabel, one_of(get_args(TrainingLabel))]
-    overlap: Annotated[Overlap | None, one_of(get_args(Overlap))] = None
+    label: Annotated[TrainingLabel, one_of_value(get_args(TrainingLabel))]
+    overlap: Annotated[Overlap | None, one_of_value(get_args(Overlap))] = None
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, RatingsError)
@@ -174,68 +174,72 @@ class RatingsPool:
         return values
 
 
-class Settled(NamedTuple):
+class SettledLabels(NamedTuple):
     """The label of each item, and the position of its resolution among `RESOLUTIONS`."""
 
     label: Array
     resolution: Array
 
 
-LabelRule = Callable[[RatingsPool], Settled]
+LabelRule = Callable[[RatingsPool], SettledLabels]
 
 
-def settle_by_plurality(pool: RatingsPool) -> Settled:
+def settle_by_plurality(pool: RatingsPool) -> SettledLabels:
     """The category with more ratings than any other. One rater alone settles nothing."""
     assert pool.votes is not None
     resolution = np.where(is_led_by_several(pool.votes), TIE, PLURALITY)
-    return Settled(pool.labels_of(pool.votes.argmax(1)), _unless_alike(pool, resolution))
+    return SettledLabels(
+        pool.labels_of(pool.votes.argmax(1)), _resolve_alike_and_single(pool, resolution)
+    )
 
 
-def settle_by_majority(pool: RatingsPool) -> Settled:
+def settle_by_majority(pool: RatingsPool) -> SettledLabels:
     """The category with more than half of the ratings. One rater alone settles nothing."""
     assert pool.votes is not None
     label, resolution = settle_by_plurality(pool)
     is_short = (resolution == PLURALITY) & (2 * pool.votes.max(1, initial=0) <= pool.votes.sum(1))
-    return Settled(label, np.where(is_short, NO_MAJORITY, resolution).astype(np.int8))
+    return SettledLabels(label, np.where(is_short, NO_MAJORITY, resolution).astype(np.int8))
 
 
-def settle_by_median(pool: RatingsPool) -> Settled:
+def settle_by_median(pool: RatingsPool) -> SettledLabels:
     """The middle rating. Of an even number it is the mean of the middle two on a scale of numbers.
     Between two categories there is none. One rater alone settles nothing.
     """
     if pool.scale.numeric:
-        return Settled(pool.median, _unless_alike(pool, np.full(len(pool), MEDIAN)))
+        return SettledLabels(
+            pool.median, _resolve_alike_and_single(pool, np.full(len(pool), MEDIAN))
+        )
     assert pool.votes is not None
     total, below = pool.votes.sum(1, keepdims=True), pool.votes.cumsum(1)
     lower = (2 * below >= total).argmax(1)
     upper = (2 * below > total).argmax(1)
     resolution = np.where(lower == upper, MEDIAN, TIE)
-    return Settled(pool.labels_of(lower), _unless_alike(pool, resolution))
+    return SettledLabels(pool.labels_of(lower), _resolve_alike_and_single(pool, resolution))
 
 
-def settle_by_mean(pool: RatingsPool) -> Settled:
+def settle_by_mean(pool: RatingsPool) -> SettledLabels:
     """The mean of the numbers. One rater alone settles nothing."""
-    return Settled(pool.mean, _unless_alike(pool, np.full(len(pool), MEAN)))
+    return SettledLabels(pool.mean, _resolve_alike_and_single(pool, np.full(len(pool), MEAN)))
 
 
-def settle_by_shares(pool: RatingsPool) -> Settled:
+def settle_by_shares(pool: RatingsPool) -> SettledLabels:
     """The shares of the categories train. The label is the one that leads, if one does."""
     assert pool.votes is not None
-    resolution = _unless_alike(pool, np.full(len(pool), SHARES))
-    return Settled(pool.labels_of(pool.votes.argmax(1)), resolution)
+    resolution = _resolve_alike_and_single(pool, np.full(len(pool), SHARES))
+    return SettledLabels(pool.labels_of(pool.votes.argmax(1)), resolution)
 
 
-def settle_with_singles(pool: RatingsPool) -> Settled:
+def settle_with_singles(pool: RatingsPool) -> SettledLabels:
     """By plurality, or the mean of numbers. The only rating of an item settles it too."""
     label, resolution = default_rule(pool.scale)(pool)
     is_single = (resolution == SINGLE) & (pool.n_ratings > 0) & pool.is_unanimous
-    return Settled(label, np.where(is_single, ONE_RATER, resolution).astype(np.int8))
+    return SettledLabels(label, np.where(is_single, ONE_RATER, resolution).astype(np.int8))
 
 
-def leave_to_adjudicator(pool: RatingsPool) -> Settled:
+def leave_to_adjudicator(pool: RatingsPool) -> SettledLabels:
     """No label of raters trains."""
     label = default_rule(pool.scale)(pool).label
-    return Settled(label, np.full(len(pool), LEFT_TO_ADJUDICATOR, dtype=np.int8))
+    return SettledLabels(label, np.full(len(pool), LEFT_TO_ADJUDICATOR, dtype=np.int8))
 
 
 RULES: dict[str, LabelRule] = {
@@ -262,7 +266,7 @@ def is_led_by_several(votes: Array) -> Array:
     return np.asarray((votes == votes.max(1, initial=0)[:, None]).sum(1) > 1)
 
 
-def _unless_alike(pool: RatingsPool, resolution: Array) -> Array:
+def _resolve_alike_and_single(pool: RatingsPool, resolution: Array) -> Array:
     """One rater alone settles nothing, and equal ratings settle all."""
     settled = np.select([pool.n_raters <= 1, pool.is_unanimous], [SINGLE, UNANIMOUS], resolution)
     return np.asarray(settled.astype(np.int8))
@@ -280,17 +284,17 @@ MEANINGS: dict[TrainingLabel, str] = {
 HOW_TO_TRAIN_SINGLES = "`trains: {label: one_rater, overlap: random_sample}`"
 
 
-def meaning_of(trains: Trains | None, scale: Scale) -> str:
+def describe_training_label(trains: Trains | None, scale: Scale) -> str:
     """What trains, in words, and whether the project names it."""
     label = trains.label if trains else default_label(scale)
     naming = f"`trains: {label}` in the project" if trains else "the project names no other label"
     return f"{MEANINGS[label]} ({naming})"
 
 
-def fate_of_singles(n_single: int, n_items: int, trains: Trains | None) -> str:
+def describe_fate_of_singles(n_single: int, n_items: int, trains: Trains | None) -> str:
     """Whether items with one label train, and why; empty if there are none.
 
-    >>> fate_of_singles(1, 40, Trains("shares"))[:47]
+    >>> describe_fate_of_singles(1, 40, Trains("shares"))[:47]
     '1 of 40 items has one label, which does not tra'
     """
     if not n_single:

@@ -52,34 +52,36 @@ MAX_SLIP_COUNT, MIN_TIMES_AS_COMMON, MIN_WORD_LENGTH = 2, 10, 4
 """A slip occurs so often at most, what was meant so many times as often, and in words so long."""
 
 
-def lookalikes(names: Iterable[str], *, numbers_alike: bool = False) -> tuple[tuple[str, ...], ...]:
+def group_lookalike_names(
+    names: Iterable[str], *, numbers_alike: bool = False
+) -> tuple[tuple[str, ...], ...]:
     r"""Groups of different names that print alike.
 
     They differ only in letters of other scripts, normal forms, capitals, invisible characters or
     blanks. With `numbers_alike`, also in zeros that a spreadsheet adds to a whole number, or takes.
 
-    >>> lookalikes(["ana", "ben", "\u0430na"]) == (("ana", "\u0430na"),)
+    >>> group_lookalike_names(["ana", "ben", "\u0430na"]) == (("ana", "\u0430na"),)
     True
     >>> lookalikes(["7", "007", "7.0", "7.1"], numbers_alike=True)
     (('007', '7', '7.0'),)
     """
     alike: dict[str, set[str]] = {}
     for name in names:
-        printed = as_printed(name)
+        printed = printed_form(name)
         form = re.sub(*WHOLE_NUMBER, printed) if numbers_alike else printed
         alike.setdefault(form, set()).add(name)
     return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
 
 
-def labels_alike(labels: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+def group_lookalike_labels(labels: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     r"""Groups of labels that print alike. For a name, `ss` is also another spelling of a sharp s.
 
-    >>> labels_alike(["OK", "ok", "Gruss", "Gru\xdf"])
+    >>> group_lookalike_labels(["OK", "ok", "Gruss", "Gru\xdf"])
     (('OK', 'ok'),)
     """
     alike: dict[str, set[str]] = {}
     for label in labels:
-        alike.setdefault(as_printed(label.replace("\xdf", "\x00")), set()).add(label)
+        alike.setdefault(printed_form(label.replace("\xdf", "\x00")), set()).add(label)
     return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
 
 
@@ -103,7 +105,7 @@ def find_misspelt(counts: Mapping[str, int]) -> dict[str, str]:
         if common:
             common_label = max(common, key=lambda other_label: counts[other_label])
             printed_words = zip(
-                _tell_apart([name, common_label]), (name, common_label), strict=True
+                _quote_telling_apart([name, common_label]), (name, common_label), strict=True
             )
             mentions = (f"{text} ({counted(counts[word], 'time')})" for text, word in printed_words)
             words_by_label[name] = f"label {' resembles '.join(mentions)}"
@@ -136,7 +138,9 @@ def describe_doubtful_labels(labels: Collection[str], slips: Collection[str] = (
             f"label {name!r} counts as one label; if it is several ones, write them as "
             f"{'|'.join(bare[name])}"
         )
-    groups = [group for group in labels_alike(labels) if len({*group}.difference(slips)) > 1]
+    groups = [
+        group for group in group_lookalike_labels(labels) if len({*group}.difference(slips)) > 1
+    ]
     if groups:
         shown_groups = groups[:MAX_GROUPS_SHOWN]
         n_hidden = len(groups) - len(shown_groups)
@@ -146,14 +150,15 @@ def describe_doubtful_labels(labels: Collection[str], slips: Collection[str] = (
             f"--same-label {shlex.quote('='.join(group[:2]))}" for group in shown_groups
         )
         yield (
-            f"labels {', '.join(map(described, shown_groups))}{remainder} print alike; if they "
+            f"labels {', '.join(map(describe_lookalikes, shown_groups))}{remainder} print alike; "
+            "if they "
             f"mean the same, write one, or {options} (same_label: {setting} in a project)"
         )
 
 
 def _resemble(name: str, other_name: str) -> bool:
     """True if names print alike, or a letter is wrong, missing, too much or in the wrong place."""
-    first_text, second_text = as_printed(name).casefold(), as_printed(other_name).casefold()
+    first_text, second_text = printed_form(name).casefold(), printed_form(other_name).casefold()
     if first_text == second_text:
         return True
     if len(second_text) < MIN_WORD_LENGTH or re.sub(r"\d", "", first_text) == re.sub(
@@ -192,7 +197,7 @@ def printed_forms(texts: "pd.Series[str]") -> "pd.Series[str]":
     places = odd.to_numpy(zero_copy_only=False)
     if places.any():
         distinct = texts[places].drop_duplicates()
-        printed_by_text = dict(zip(distinct, map(as_printed, distinct), strict=True))
+        printed_by_text = dict(zip(distinct, map(printed_form, distinct), strict=True))
         printed_texts[places] = texts[places].map(printed_by_text).astype(TEXT)
     return printed_texts
 
@@ -216,26 +221,26 @@ def whole_numbers_alike(texts: "pd.Series[str]") -> "pd.Series[str]":
     return pd.Series(pd.array(alike, dtype=TEXT), index=texts.index)
 
 
-def described(group: Iterable[str]) -> str:
+def describe_lookalikes(group: Iterable[str]) -> str:
     r"""Names in their own letters. Where these look the same, unusual characters are written out.
 
-    >>> described(["ana", "\u0430na"]), described(["Gru\xdf", "gru\xdf"])
+    >>> describe_lookalikes(["ana", "\u0430na"]), describe_lookalikes(["Gru\xdf", "gru\xdf"])
     ("'ana' and '\\u0430na'", "'Gruß' and 'gruß'")
-    >>> described(["\u2764 n\xe9", "\u2764 ne\u0301"])
+    >>> describe_lookalikes(["\u2764 n\xe9", "\u2764 ne\u0301"])
     "'❤ n\\xe9' and '❤ ne\\u0301'"
     """
-    return " and ".join(_tell_apart(list(group)))
+    return " and ".join(_quote_telling_apart(list(group)))
 
 
-def _tell_apart(names: Sequence[str]) -> list[str]:
+def _quote_telling_apart(names: Sequence[str]) -> list[str]:
     """The names in quotes, with unusual characters written out where they look the same."""
     by_shape: dict[str, list[str]] = {}
     for name in names:
-        by_shape.setdefault(_shape(name), []).append(name)
-    return [_with_codes(name, by_shape[_shape(name)]) for name in names]
+        by_shape.setdefault(_visible_shape(name), []).append(name)
+    return [_write_unusual_characters(name, by_shape[_visible_shape(name)]) for name in names]
 
 
-def _with_codes(name: str, same_shape: Sequence[str]) -> str:
+def _write_unusual_characters(name: str, same_shape: Sequence[str]) -> str:
     """A name whose characters are written out where other names of its shape have not the same."""
     if len(same_shape) < 2:
         return repr(name)
@@ -249,7 +254,7 @@ def _with_codes(name: str, same_shape: Sequence[str]) -> str:
     return "".join(letters)
 
 
-def _shape(name: str) -> str:
+def _visible_shape(name: str) -> str:
     """What a reader sees of a name. Capitals are seen, letters of other scripts are not."""
     letters = (
         letter.lower().translate(LATIN).upper() if letter.isupper() else letter.translate(LATIN)
@@ -258,10 +263,10 @@ def _shape(name: str) -> str:
     return unicodedata.normalize("NFC", " ".join("".join(letters).split()))
 
 
-def as_printed(name: str) -> str:
+def printed_form(name: str) -> str:
     r"""What two names that print alike have in common. Empty if nothing prints.
 
-    >>> as_printed("\u0410na "), as_printed("\u200b ")
+    >>> printed_form("\u0410na "), printed_form("\u200b ")
     ('ana', '')
     """
     visible = _without_invisible(unicodedata.normalize("NFKC", name))
@@ -283,10 +288,10 @@ def _without_invisible(text: str) -> str:
     return "".join(visible).translate(UNSEEN)
 
 
-def like_models(names: Iterable[str]) -> tuple[str, ...]:
+def names_like_models(names: Iterable[str]) -> tuple[str, ...]:
     """The names that are more likely those of models.
 
-    >>> like_models(["ana", "gpt-4o", "model_a", "Botha"])
+    >>> names_like_models(["ana", "gpt-4o", "model_a", "Botha"])
     ('gpt-4o', 'model_a')
     """
     return tuple(name for name in names if MODEL.search(name.replace("_", " ")))

@@ -77,7 +77,7 @@ class Origin:
     different_raters: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
-    def of(
+    def build(
         cls,
         reader: str,
         shows: Iterable[str],
@@ -100,7 +100,9 @@ class Origin:
             part = data.get("part", "")
             classifiers = data.get("classifiers", ())
             groups = data.get("different_raters", ())
-            origin = cls.of(str(data["reader"]), data["shows"], data["left_out"], part, classifiers)
+            origin = cls.build(
+                str(data["reader"]), data["shows"], data["left_out"], part, classifiers
+            )
             are_named = all(isinstance(classifier["name"], str) for classifier in classifiers)
             origin = replace(
                 origin,
@@ -144,7 +146,7 @@ class Origin:
         unread = {"unread": list(self.unread)} if self.unread else {}
         return {**entries, **part, **classifiers, **earlier, **unread}
 
-    def without(self, reason: str, count: int) -> "Origin":
+    def with_left_out(self, reason: str, count: int) -> "Origin":
         """The origin with more rows left out for a reason."""
         counts = Counter(self.left_out) + Counter({reason: count})
         return replace(self, left_out=dict(sorted(counts.items())))
@@ -163,15 +165,15 @@ class Origin:
         several = tuple(group for group in groups if len(group) > 1)
         return replace(self, classifiers=classifiers, different_raters=several)
 
-    def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
+    def missing_capabilities(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
         """The capabilities, of those required, that the export does not show."""
         return tuple(name for name in required if name not in self.shows)
 
     @property
-    def words(self) -> str:
+    def left_out_in_words(self) -> str:
         """How many rows are no ratings, in words. Empty if all are.
 
-        >>> Origin("argilla", (), {"draft": 2, "skipped": 1}).words
+        >>> Origin("argilla", (), {"draft": 2, "skipped": 1}).left_out_in_words
         'draft 2, skipped 1'
         """
         return ", ".join(f"{reason} {count}" for reason, count in self.left_out.items())

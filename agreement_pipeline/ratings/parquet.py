@@ -16,7 +16,7 @@ from agreement_pipeline.engine import PATTERN_MARKS, DuckDB, Relation, Unreadabl
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.large_files import Content, LargeFile
 from agreement_pipeline.ratings.arrays import FIRST_PART_ROWS, PART_BYTES
-from agreement_pipeline.ratings.cells import Cells, cells_in, is_as_given
+from agreement_pipeline.ratings.cells import Cells, is_read_like_arrow, with_cell_types
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
@@ -35,7 +35,7 @@ BY_PREFIX = "DELTA_BYTE_ARRAY"
 """An encoding that keeps of a text only what differs from the one before it."""
 
 
-class Rows(Protocol):
+class BatchRows(Protocol):
     @property
     def schema(self) -> pa.Schema:
         """The columns."""
@@ -48,11 +48,11 @@ class Rows(Protocol):
 
 
 class RowQueue:
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: BatchRows) -> None:
         self._schema, self._batches = rows.schema, iter(rows.to_batches())
         self._ahead = rows.schema.empty_table()
 
-    def take(self, n_rows: int) -> pa.Table:
+    def take_next(self, n_rows: int) -> pa.Table:
         """The next rows, or fewer at the end."""
         parts, lacking = [self._ahead], n_rows - len(self._ahead)
         while lacking > 0 and (batch := next(self._batches, None)) is not None:
@@ -63,25 +63,27 @@ class RowQueue:
         return table.slice(0, n_rows).combine_chunks()
 
 
-def parquet_of(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> Content:
+def write_parquet_content(rows: BatchRows, metadata: Mapping[bytes, str] | None = None) -> Content:
     """A table as Parquet: bytes if it is small, else a file on disk."""
     if len(rows) <= ROW_GROUP_ROWS:
         return parquet_bytes(rows, metadata)
-    return LargeFile(lambda path: _write(rows, path, metadata))
+    return LargeFile(lambda path: _write_row_groups(rows, path, metadata))
 
 
-def parquet_bytes(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> bytes:
+def parquet_bytes(rows: BatchRows, metadata: Mapping[bytes, str] | None = None) -> bytes:
     """Equal rows give equal bytes.
 
     The footer has nothing that readers could use in the place of the rows: no statistics, no index,
     no filter.
     """
     sink = io.BytesIO()
-    _write(rows, sink, metadata)
+    _write_row_groups(rows, sink, metadata)
     return sink.getvalue()
 
 
-def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | None) -> None:
+def _write_row_groups(
+    rows: BatchRows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | None
+) -> None:
     schema = rows.schema
     with pq.ParquetWriter(
         sink,
@@ -92,15 +94,15 @@ def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | 
         write_statistics=False,
     ) as writer:
         in_turn = RowQueue(rows)
-        writer.write_table(_group(in_turn), row_group_size=ROW_GROUP_ROWS)
-        while len(group := _group(in_turn)):
+        writer.write_table(_take_row_group(in_turn), row_group_size=ROW_GROUP_ROWS)
+        while len(group := _take_row_group(in_turn)):
             writer.write_table(group, row_group_size=ROW_GROUP_ROWS)
 
 
-def _group(rows: RowQueue) -> pa.Table:
+def _take_row_group(rows: RowQueue) -> pa.Table:
     parts, n_rows, size, n_part_rows = list[pa.Table](), 0, 0, FIRST_PART_ROWS
     while n_rows < ROW_GROUP_ROWS and size < ROW_GROUP_BYTES:
-        parts.append(part := rows.take(min(n_part_rows, ROW_GROUP_ROWS - n_rows)))
+        parts.append(part := rows.take_next(min(n_part_rows, ROW_GROUP_ROWS - n_rows)))
         if not len(part):
             break
         n_rows, size = n_rows + len(part), size + part.nbytes
@@ -124,47 +126,47 @@ class ParquetRows:
     def __len__(self) -> int:
         return int(self._file.metadata.num_rows)
 
-    def parts(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    def iterate_row_groups(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """A table a row group, of all columns or of these."""
         names, file = self.schema.names if columns is None else columns, self._file
         for group in range(file.num_row_groups):
-            self._refuse_expanded(group)
-            with _readable():
+            self._refuse_too_many_bytes(group)
+            with _refusing_unreadable_parquet():
                 part = file.read_row_group(group, names)
                 part.validate(full=True)
             yield part
 
-    def seen(self, session: DuckDB) -> Relation | None:
+    def read_in_place(self, session: DuckDB) -> Relation | None:
         """The rows in their file, after all were read once. None if they are few, or if the session
         might read them in another way than Arrow.
         """
         names = self.schema.names
         if len(self.data) < MIN_BYTES_TO_READ_IN_PLACE or not all(
-            map(is_as_given, self.schema.types)
+            map(is_read_like_arrow, self.schema.types)
         ):
             return None
-        file = LargeFile.of([self.data]) if isinstance(self.data, bytes) else self.data
+        file = LargeFile.from_parts([self.data]) if isinstance(self.data, bytes) else self.data
         if any(mark in str(file.path) for mark in PATTERN_MARKS):
             return None
-        if max(self._expanded(names).values(), default=0) > MAX_EXPANDED_BYTES:
+        if max(self._expanded_bytes(names).values(), default=0) > MAX_EXPANDED_BYTES:
             for group in range(self._file.num_row_groups):
-                self._refuse_expanded(group)
-        rows = session.parquet(str(file.path), {name: name for name in names}, file)
-        with _readable():
+                self._refuse_too_many_bytes(group)
+        rows = session.scan_parquet(str(file.path), {name: name for name in names}, file)
+        with _refusing_unreadable_parquet():
             rows.read_through()
         return rows
 
-    def _refuse_expanded(self, group: int) -> None:
-        for name, n_bytes in self._expanded(self.schema.names, group).items():
+    def _refuse_too_many_bytes(self, group: int) -> None:
+        for name, n_bytes in self._expanded_bytes(self.schema.names, group).items():
             if n_bytes > MAX_EXPANDED_BYTES:
                 raise RatingsError(
                     f"Parquet file: found more than {MAX_EXPANDED_BYTES} bytes in column {name!r} "
                     "of one row group; expected at most that. Restore the file."
                 )
 
-    def _expanded(self, names: Collection[str], group: int | None = None) -> dict[str, int]:
-        with _readable():
-            return expanded_bytes(self._source(), names, MAX_EXPANDED_BYTES, group)
+    def _expanded_bytes(self, names: Collection[str], group: int | None = None) -> dict[str, int]:
+        with _refusing_unreadable_parquet():
+            return expanded_bytes(self._open_source(), names, MAX_EXPANDED_BYTES, group)
 
     def describes_only_rows(self, metadata: Mapping[bytes, bytes]) -> bool:
         """False if the footer says more than where the rows are.
@@ -187,15 +189,15 @@ class ParquetRows:
 
     @cached_property
     def _file(self) -> pq.ParquetFile:
-        with _readable():
-            return pq.ParquetFile(self._source())
+        with _refusing_unreadable_parquet():
+            return pq.ParquetFile(self._open_source())
 
-    def _source(self) -> Path | pa.NativeFile:
+    def _open_source(self) -> Path | pa.NativeFile:
         return pa.BufferReader(self.data) if isinstance(self.data, bytes) else self.data.path
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
+def _refusing_unreadable_parquet() -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, Unreadable, OSError, UnicodeDecodeError) as cause:
@@ -272,20 +274,20 @@ def _count_bytes(file: pq.ParquetFile, name: str, group: int, largest: int, max_
 def _longest_text(file: pq.ParquetFile, name: str, group: int) -> int:
     """One row is read, and with it all texts."""
     batch = next(file.iter_batches(batch_size=1, row_groups=[group], columns=[name]), None)
-    coded = None if batch is None else _codes_in(batch.column(0))
+    coded = None if batch is None else _dictionary_codes_inside(batch.column(0))
     return 0 if coded is None else pc.max(pc.binary_length(coded.dictionary)).as_py() or 0
 
 
 def _bytes_of_texts(file: pq.ParquetFile, name: str, group: int) -> int:
     chunks = file.read_row_group(group, columns=[name]).column(0).chunks
-    coded = [column for column in map(_codes_in, chunks) if column is not None]
+    coded = [column for column in map(_dictionary_codes_inside, chunks) if column is not None]
     return sum(
         pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
         for column in coded
     )
 
 
-def _codes_in(array: Any) -> Any:
+def _dictionary_codes_inside(array: Any) -> Any:
     """The dictionary-encoded array inside lists. None if it is not dictionary-encoded."""
     while pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
         array = array.flatten()
@@ -327,7 +329,7 @@ class RatingsRows:
         if scale.numeric:
             kinds["label"] = pa.list_(pa.float64()) if scale.dimensions > 1 else pa.float64()
         if "timestamp" in names:
-            (timestamp_type,) = self.ratings.first(["timestamp"], items=()).schema.types
+            (timestamp_type,) = self.ratings.first_ratings(["timestamp"], items=()).schema.types
             kinds["timestamp"] = (
                 pa.large_string() if pa.types.is_string(timestamp_type) else timestamp_type
             )
@@ -342,7 +344,7 @@ class RatingsRows:
             "classifier" if name in ratings.classifiers else "panel" for name in ratings.everyone
         ]
         column_names = ["place" if name == "kind" else name for name in self.schema.names]
-        for batch in ratings.every(column_names):
+        for batch in ratings.iterate_ratings(column_names):
             columns = dict(zip(column_names, batch.columns, strict=True))
             columns["kind"] = pa.array(kinds, pa.string()).take(columns["place"])
             yield self._batch(columns, len(batch))
@@ -364,24 +366,28 @@ class RatingsRows:
     def _unrated(self) -> pa.Table:
         ratings, item_table = self.ratings, self.ratings.items()
         items = item_table["item"]
-        if not len(items) or items.equals(rated := ratings.rated()):
+        if not len(items) or items.equals(rated := ratings.rated_items()):
             return item_table.slice(0, 0)
         unrated_items = items.filter(pc.invert(pc.is_in(items, rated)))
         return ratings.items(content_columns(ratings.has), names=unrated_items.to_pylist())
 
 
-def stored_cells(rows: ParquetRows, source: str) -> Cells:
+def open_stored_cells(rows: ParquetRows, source: str) -> Cells:
     """The cells of a stored table, read where they lie if that is possible."""
     session = duckdb_session()
-    relation = rows.seen(session)
+    relation = rows.read_in_place(session)
     if relation is None:
-        batches = (cells_in(batch) for part in rows.parts() for batch in part.to_batches())
-        empty = cells_in(pa.RecordBatch.from_pylist([], rows.schema))
-        relation = session.load(empty.schema, batches)
-    return Cells(relation.view(f"SELECT *, nth + 1 AS row FROM {relation}"), source)
+        batches = (
+            with_cell_types(batch)
+            for part in rows.iterate_row_groups()
+            for batch in part.to_batches()
+        )
+        empty = with_cell_types(pa.RecordBatch.from_pylist([], rows.schema))
+        relation = session.load_batches(empty.schema, batches)
+    return Cells(relation.create_view(f"SELECT *, nth + 1 AS row FROM {relation}"), source)
 
 
-def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Ratings:
+def ratings_from_stored_cells(cells: Cells, scale: Scale, origin: Origin | None = None) -> Ratings:
     """The ratings in cells that were stored."""
     required_columns = ("item", "rater", "occurrence", "label", "kind", "earlier")
     missing = [name for name in required_columns if name not in cells.names]
@@ -391,5 +397,5 @@ def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Rati
             "ratings. Store the round again."
         )
     models = f"SELECT DISTINCT rater FROM {cells.relation} WHERE kind = 'classifier'"
-    classifiers = cells.relation.values(f"{models} ORDER BY rater")
+    classifiers = cells.relation.query_column(f"{models} ORDER BY rater")
     return Ratings.from_cells(cells, scale, classifiers=classifiers, origin=origin, in_order=True)

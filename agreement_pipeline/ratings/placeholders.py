@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from agreement_pipeline.ratings.lookalikes import as_printed
+from agreement_pipeline.ratings.lookalikes import printed_form
 from agreement_pipeline.ratings.scale import NUMBER
 from agreement_pipeline.text import joined
 
@@ -25,7 +25,7 @@ _WORDS = """
     k.a.|k. a.|keine angabe|ohne angabe|unbekannt|leer
     inconnu|non renseigné|desconocido|sin respuesta|sin dato|desconhecido|sem resposta
 """
-WORDS_FOR_NOTHING = frozenset(map(as_printed, re.split("[|\n]", _WORDS)))
+WORDS_FOR_NOTHING = frozenset(map(printed_form, re.split("[|\n]", _WORDS)))
 """As `as_printed` writes them, without brackets, quotes and number signs around."""
 MINUS = re.compile("[-\u2010-\u2015\u2212]+")
 MARKS_ALONE = re.compile(r"[-\u2010-\u2015\u2212_.?*~/\\\s]+")
@@ -41,7 +41,7 @@ def is_blank(label: str) -> bool:
     >>> is_blank(" \t"), is_blank("\u00a0\u200b\ufeff"), is_blank("-")
     (True, True, False)
     """
-    return not as_printed(label)
+    return not printed_form(label)
 
 
 def placeholders_among(labels: Iterable[str]) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def placeholders_among(labels: Iterable[str]) -> tuple[str, ...]:
     ordinary_numbers = [
         number for number in numbers.values() if abs(number) not in NUMBERS_FOR_NOTHING
     ]
-    has_signs = any({*as_printed(text)} == {"+"} for text in distinct)
+    has_signs = any({*printed_form(text)} == {"+"} for text in distinct)
     return tuple(
         sorted(
             text
@@ -82,15 +82,15 @@ def _is_number_for_nothing(number: Decimal, ordinary_numbers: Sequence[Decimal])
 
 
 def _is_word_for_nothing(text: str) -> bool:
-    printed = as_printed(text)
+    printed = printed_form(text)
     word = re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", printed.strip(AROUND_WORDS)).strip()
     return not word or word in WORDS_FOR_NOTHING or bool(MARKS_ALONE.fullmatch(printed))
 
 
-def how_to_leave_out(labels: Iterable[str]) -> str:
+def describe_leaving_out_placeholders(labels: Iterable[str]) -> str:
     """How placeholders among labels are said to be none, as a sentence. Empty if there are none.
 
-    >>> print(how_to_leave_out(["spma", "n/a"]).strip())
+    >>> print(describe_leaving_out_placeholders(["spma", "n/a"]).strip())
     If 'n/a' says that nobody gave a label: --missing n/a (missing: ["n/a"] in a project).
     """
     if not (placeholders := placeholders_among(labels)):

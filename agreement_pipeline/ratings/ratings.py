@@ -10,13 +10,13 @@ import numpy as np
 from agreement_pipeline.engine import BATCH_ROWS, Relation, Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import (
-    arrow_column,
-    arrow_texts,
-    growing_batches,
-    numbers_in,
-    whole,
+    as_number_array,
+    as_whole_numbers_or_missing,
+    iterate_growing_batches,
+    numbers_as_arrow,
+    texts_as_arrow,
 )
-from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
+from agreement_pipeline.ratings.cells import STRATUM, Cells, ItemTexts, load_frame_as_cells
 from agreement_pipeline.ratings.origin import NO_ANSWER, SAME_LABEL_TWICE, Origin
 from agreement_pipeline.ratings.placeholders import NUMBERS_FOR_NOTHING, placeholders_among
 from agreement_pipeline.ratings.scale import (
@@ -25,7 +25,7 @@ from agreement_pipeline.ratings.scale import (
     Level,
     Scale,
     category_text,
-    without_categories,
+    no_categories_error,
 )
 from agreement_pipeline.ratings.validation import (
     EXTRAS,
@@ -38,7 +38,7 @@ from agreement_pipeline.ratings.validation import (
     content_columns,
     is_beside_ratings,
 )
-from agreement_pipeline.ratings.vocabularies import MAX_RATERS, ForeignWords, foreign_words
+from agreement_pipeline.ratings.vocabularies import MAX_RATERS, ForeignWords, find_foreign_words
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Ratings:
     preceded: bool = True
     also_gold: frozenset[str] = frozenset()
     origin: Origin | None = None
-    texts: Texts | None = None
+    texts: ItemTexts | None = None
 
     @classmethod
     def from_cells(
@@ -180,7 +180,7 @@ class Ratings:
             validator = RatingsValidator(cells, scale, level, limits)
         except NumbersError as numbers:
             validator = RatingsValidator(cells, numbers.scale, "interval", limits)
-        with validator.items_first():
+        with validator.saying_item_errors_first():
             validator.check(classifiers, models)
             ratings = cls(
                 validator.table,
@@ -192,7 +192,7 @@ class Ratings:
                 validator.has,
                 validator.has_replicates,
                 validator.has_earlier_rounds,
-                origin=origin and origin.without(NO_ANSWER, validator.n_unanswered),
+                origin=origin and origin.with_left_out(NO_ANSWER, validator.n_unanswered),
                 texts=validator.texts,
             )
             vars(ratings).update(everyone=validator.raters, _n=validator.n)
@@ -203,18 +203,20 @@ class Ratings:
             ):
                 _ = ratings.items_in_order
             if validator.items_later:
-                rows = ratings._distinct_rows(*validator.of_items)
+                rows = ratings._distinct_rows(*validator.item_aggregates_sql)
                 vars(ratings)["patterns"] = ratings.patterns_in(rows)
-                longest, blank = (whole(rows[name]) for name in ("longest", "blank"))
-                validator.check_of_items(longest.max(), blank.max())
-            if ratings.repeats:
+                longest, blank = (
+                    as_whole_numbers_or_missing(rows[name]) for name in ("longest", "blank")
+                )
+                validator.check_item_aggregates(longest.max(), blank.max())
+            if ratings.has_repeated_ratings:
                 if not same_label_counts_once:
-                    validator.refuse_repeats()
+                    validator.refuse_repeated_ratings()
                 ratings = ratings._with_table(*validator.single_ratings())
         return ratings
 
     def _with_table(self, rated: Relation, n_left_out: int) -> "Ratings":
-        origin = self.origin and self.origin.without(SAME_LABEL_TWICE, n_left_out)
+        origin = self.origin and self.origin.with_left_out(SAME_LABEL_TWICE, n_left_out)
         single = replace(self, table=rated, origin=origin)
         vars(single).update(everyone=self.everyone)
         return single
@@ -251,11 +253,11 @@ class Ratings:
         ('a', 'b')
         """
         session = session or duckdb_session()
-        cells = frame_in(session, frame, source, columns or {}, first_row)
+        cells = load_frame_as_cells(session, frame, source, columns or {}, first_row)
         return cls.from_cells(cells, scale, classifiers=classifiers)
 
     def __len__(self) -> int:
-        return self._n
+        return self._n_rows
 
     @property
     def session(self) -> Session:
@@ -270,7 +272,7 @@ class Ratings:
     @cached_property
     def everyone(self) -> tuple[str, ...]:
         """The raters and classifiers that rated something, in the order of their places."""
-        places_present = self.table.values(
+        places_present = self.table.query_column(
             f"SELECT DISTINCT place FROM {self.table} ORDER BY place"
         )
         return tuple(self.names[place] for place in places_present)
@@ -280,7 +282,7 @@ class Ratings:
         return tuple(name for name in self.everyone if name not in self.classifiers)
 
     @cached_property
-    def _n(self) -> int:
+    def _n_rows(self) -> int:
         return self._count("TRUE")
 
     @cached_property
@@ -335,12 +337,12 @@ class Ratings:
         query = (
             f"SELECT d0 AS code, COUNT(*) AS n FROM {self.table} WHERE d0 IN ({codes}) GROUP BY d0"
         )
-        if not (code_rows := self.session.ask(query).to_pylist()):
+        if not (code_rows := self.session.query(query).to_pylist()):
             return {}
         bounds_query = (
             f"SELECT MIN(d0) AS low, MAX(d0) AS high FROM {self.table} WHERE d0 NOT IN ({codes})"
         )
-        (bounds,) = self.session.ask(bounds_query).to_pylist()
+        (bounds,) = self.session.query(bounds_query).to_pylist()
         counts = {category_text(row["code"]): int(row["n"]) for row in code_rows}
         bound_labels = [category_text(bound) for bound in bounds.values() if bound is not None]
         return {label: counts[label] for label in placeholders_among([*counts, *bound_labels])}
@@ -352,47 +354,56 @@ class Ratings:
         if not is_compared:
             return ()
         label_parts = [
-            (row, rater, self.positions(code))
-            for row, rater, code in self.packing.given(self.patterns.words, range(len(self.names)))
+            (row, rater, self.scale_positions_of_codes(code))
+            for row, rater, code in self.packing.iterate_labels(
+                self.patterns.words, range(len(self.names))
+            )
         ]
-        return foreign_words(self.names, self.scale.names, label_parts, self.patterns.n)
+        return find_foreign_words(self.names, self.scale.names, label_parts, self.patterns.n)
 
     @property
-    def given(self) -> Codes:
+    def places_of_used_categories(self) -> Codes:
         """The places on the scale of the categories that occur."""
         return np.array([place for place, _ in self._n_by_place], dtype=np.int64)
 
     @cached_property
     def _n_by_place(self) -> list[tuple[int, int]]:
         if not self._is_packed:
-            table = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
-            codes, counts = whole(table["code"]) - 1, whole(table["n"])
+            table = self.session.query(
+                f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code"
+            )
+            codes, counts = (
+                as_whole_numbers_or_missing(table["code"]) - 1,
+                as_whole_numbers_or_missing(table["n"]),
+            )
         else:
             counts = np.zeros(1 << self.packing.bits, dtype=np.int64)
             for row, _, code in self._labels_of_patterns:
                 np.add.at(counts, code, self.patterns.n[row])
             codes = np.flatnonzero(counts)
             counts = counts[codes]
-        return sorted(zip(self.positions(codes).tolist(), counts.tolist(), strict=True))
+        return sorted(
+            zip(self.scale_positions_of_codes(codes).tolist(), counts.tolist(), strict=True)
+        )
 
     @cached_property
     def n_of_panel(self) -> int:
         """Classifiers do not count."""
         if not self.classifiers:
             return len(self)
-        return self._count(self.of_panel)
+        return self._count(self.is_of_panel_sql)
 
     @cached_property
     def n_assisted(self) -> int:
         if "assisted" not in self.has:
             return 0
-        return self._count(f"{self.of_panel} AND assisted")
+        return self._count(f"{self.is_of_panel_sql} AND assisted")
 
     @property
     def is_assistance_known(self) -> bool:
         if "assisted" not in self.has:
             return False
-        return not self._count(f"{self.of_panel} AND assisted IS NULL")
+        return not self._count(f"{self.is_of_panel_sql} AND assisted IS NULL")
 
     @cached_property
     def n_edited_labels(self) -> tuple[int, int]:
@@ -404,9 +415,9 @@ class Ratings:
             return 0, 0
         has_last_label = "last_label IS NOT NULL" if "last_label" in self.has else "FALSE"
         is_changed = "changed_at IS NOT NULL" if "changed_at" in self.has else "FALSE"
-        with_first = self._count(f"{self.of_panel} AND {has_last_label}")
+        with_first = self._count(f"{self.is_of_panel_sql} AND {has_last_label}")
         return with_first, self._count(
-            f"{self.of_panel} AND {is_changed} AND NOT ({has_last_label})"
+            f"{self.is_of_panel_sql} AND {is_changed} AND NOT ({has_last_label})"
         )
 
     @property
@@ -418,16 +429,21 @@ class Ratings:
         """The items whose label was known before. They are not released, and not measured."""
         if "gold" not in self.has:
             return self.also_gold
-        return self.also_gold | {*self.table.values(f"SELECT item FROM {self.known} WHERE gold")}
+        return self.also_gold | {
+            *self.table.query_column(f"SELECT item FROM {self.known} WHERE gold")
+        }
 
     @cached_property
     def strata(self) -> dict[str, tuple[str, ...]]:
         """Rated items count that are not gold. Keys are the names of columns."""
         strata_by_name = {}
-        for name in self._columns:
+        for name in self._table_columns:
             if name.startswith(STRATUM):
-                stratum_query = f"SELECT DISTINCT {self.session.column(name)} AS s FROM {self.own}"
-                strata = self.table.values(f"{stratum_query} WHERE NOT gold ORDER BY s")
+                stratum_query = (
+                    f"SELECT DISTINCT {self.session.column_sql(name)} AS s FROM "
+                    f"{self.own_first_ratings}"
+                )
+                strata = self.table.query_column(f"{stratum_query} WHERE NOT gold ORDER BY s")
                 strata_by_name[name.removeprefix(STRATUM)] = tuple(strata)
         return strata_by_name
 
@@ -441,8 +457,8 @@ class Ratings:
         import pyarrow as pa
 
         if "cluster" not in self.has:
-            return arrow_texts([])
-        first_items = self.session.ask(
+            return texts_as_arrow([])
+        first_items = self.session.query(
             f"SELECT cluster, MIN(item) AS item FROM {self.known} GROUP BY cluster ORDER BY item"
         )
         return pa.chunked_array(first_items["cluster"]).combine_chunks()
@@ -453,13 +469,20 @@ class Ratings:
 
         Two tables with the same digest and gold items give the same estimates to the last digit.
         """
-        from agreement_pipeline.ratings.digest import digest_of
+        from agreement_pipeline.ratings.digest import digest_ratings
 
         are_models = [name in self.classifiers for name in self.everyone]
-        items = self.rated().chunks
-        return digest_of(self.scale, are_models, self.extras, items, self.every, self.contents)
+        items = self.rated_items().chunks
+        return digest_ratings(
+            self.scale,
+            are_models,
+            self.extra_columns,
+            items,
+            self.iterate_ratings,
+            self.item_contents,
+        )
 
-    def contents(self) -> "tuple[list[str], pa.Array, Iterator[pa.RecordBatch]]":
+    def item_contents(self) -> "tuple[list[str], pa.Array, Iterator[pa.RecordBatch]]":
         """What is known of items: its columns, all items in order, and the columns in batches."""
         names = [name for name in content_columns(self.has) if name != "cluster"]
         names += ["cluster_at"] * ("cluster" in self.has)
@@ -467,12 +490,12 @@ class Ratings:
         return names, batch["item"], self._with_texts(batch)
 
     @property
-    def extras(self) -> list[str]:
+    def extra_columns(self) -> list[str]:
         return [name for name in EXTRAS if name in self.has]
 
     # What is asked of them
 
-    def first(
+    def first_ratings(
         self,
         columns: Sequence[str],
         *,
@@ -502,21 +525,29 @@ class Ratings:
         """
         import pyarrow as pa
 
-        test, _dependencies = self._item_test(items)
+        test, _dependencies = self._is_of_items_sql(items)
         of_gold = "TRUE" if gold or not self.gold else "NOT gold"
-        tests = {of_gold, test, self._rater_test(raters)} - {"TRUE"}
+        tests = {of_gold, test, self._is_of_raters_sql(raters)} - {"TRUE"}
         batches_found: Iterable[pa.RecordBatch] = ()
-        if self.own is self.table and not tests and len(self):
-            batches_found = self.every(columns)
-        elif self.own is self.table and "items_in_order" in vars(self) and self._unpacks(columns):
+        if self.own_first_ratings is self.table and not tests and len(self):
+            batches_found = self.iterate_ratings(columns)
+        elif (
+            self.own_first_ratings is self.table
+            and "items_in_order" in vars(self)
+            and self._can_unpack(columns)
+        ):
             order = "" if test == "TRUE" else "ORDER BY item"  # a join of names keeps no order
-            batches_found = self._unpacked(columns, f"WHERE {of_gold} AND {test} {order}", raters)
+            batches_found = self._iterate_unpacked(
+                columns, f"WHERE {of_gold} AND {test} {order}", raters
+            )
         if batches := list(batches_found):
             return pa.Table.from_batches(batches).combine_chunks()
         test_list = " AND ".join(sorted(tests)) or "TRUE"
-        return self._load_table(columns, f"{self.own} WHERE {test_list} ORDER BY item, place")
+        return self._load_table(
+            columns, f"{self.own_first_ratings} WHERE {test_list} ORDER BY item, place"
+        )
 
-    def again(self, columns: Sequence[str], *, gold: bool = False) -> "pa.Table":
+    def replicated_ratings(self, columns: Sequence[str], *, gold: bool = False) -> "pa.Table":
         """All ratings of an item that its rater met again, in the order of `every`.
 
         Earlier rounds count. The rest is as in `first`.
@@ -528,25 +559,27 @@ class Ratings:
         replicated = f"({meetings} WHERE {'TRUE' if gold else 'NOT gold'}) AS m WHERE met >= 2"
         return self._load_table(columns, f"{replicated} ORDER BY item, place, occurrence")
 
-    def every(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
+    def iterate_ratings(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
         """The order is that of item, rater and occurrence. Columns are those of `first` and of
         `items`.
         """
-        if self._unpacks(columns):
-            return self._unpacked(columns)
-        select_list = self._select_list(columns)
+        if self._can_unpack(columns):
+            return self._iterate_unpacked(columns)
+        select_list = self._select_list_sql(columns)
         if item_columns := [name for name in columns if is_beside_ratings(name)]:
-            of_items = [f"k.{self.session.column(name)}" for name in item_columns]
+            of_items = [f"k.{self.session.column_sql(name)}" for name in item_columns]
             rating_columns = [
-                f"r.{self.session.column(n)}" for n in self._columns if n not in item_columns
+                f"r.{self.session.column_sql(n)}"
+                for n in self._table_columns
+                if n not in item_columns
             ]
-            batches = self.session.batches(
+            batches = self.session.query_batches(
                 f"SELECT {select_list} FROM (SELECT {', '.join([*rating_columns, *of_items])} FROM "
                 f"{self.table} AS r LEFT JOIN {self.known} AS k ON r.item = k.item) AS b ORDER BY "
-                f"{self._order}"
+                f"{self._order_sql}"
             )
         else:
-            batches = self.session.batches(f"SELECT {select_list} FROM {self._in_order}")
+            batches = self.session.query_batches(f"SELECT {select_list} FROM {self._in_order}")
         return self._number_items(batches, columns)
 
     def _number_items(
@@ -567,18 +600,20 @@ class Ratings:
         """The asked columns of a query's rows, which are in the order of items."""
         import pyarrow as pa
 
-        batch = _combine_batch(self.session.ask(f"SELECT {self._select_list(columns)} FROM {rows}"))
+        batch = _combine_batch(
+            self.session.query(f"SELECT {self._select_list_sql(columns)} FROM {rows}")
+        )
         item_places = _item_places(batch["item"], None, -1) if "at" in columns else None
         return pa.Table.from_batches([self._answer_columns(batch, columns, item_places)])
 
-    def _select_list(self, columns: Sequence[str]) -> str:
+    def _select_list_sql(self, columns: Sequence[str]) -> str:
         """The columns of the table that the asked ones are made of, as SQL."""
         label_columns = self.label_columns
         needs = {"at": ["item"], "rater": ["place"], **dict.fromkeys(LABELS, label_columns)}
         needed_columns = dict.fromkeys(
             column for name in columns for column in needs.get(name, [name])
         )
-        return ", ".join(map(self.session.column, needed_columns)) or "item"
+        return ", ".join(map(self.session.column_sql, needed_columns)) or "item"
 
     def _answer_columns(
         self, part: "pa.RecordBatch", columns: Sequence[str], item_places: Codes | None
@@ -590,12 +625,12 @@ class Ratings:
         for name in columns:
             if name == "at":
                 assert item_places is not None
-                arrays[name] = arrow_column(item_places)
+                arrays[name] = numbers_as_arrow(item_places)
             elif name in ("place", "rater"):
-                places = self._places_of_everyone[whole(part["place"])]
+                places = self._places_of_everyone[as_whole_numbers_or_missing(part["place"])]
                 is_place = name == "place"
                 arrays[name] = (
-                    arrow_column(places) if is_place else _take_names(places, self.everyone)
+                    numbers_as_arrow(places) if is_place else _names_at(places, self.everyone)
                 )
             elif name in LABELS:
                 arrays[name] = self._labels(part, name)
@@ -615,24 +650,24 @@ class Ratings:
 
         if self.coded.categories is None:
             if name == "code":
-                raise without_categories(self.scale)
-            values = [numbers_in(part[dimension]) for dimension in _dimensions(self.scale)]
+                raise no_categories_error(self.scale)
+            values = [as_number_array(part[dimension]) for dimension in _number_columns(self.scale)]
             if len(values) == 1:
-                return arrow_column(values[0])
-            flat = arrow_column(np.column_stack(values).ravel())
+                return numbers_as_arrow(values[0])
+            flat = numbers_as_arrow(np.column_stack(values).ravel())
             starts = np.arange(part.num_rows + 1, dtype=np.int32) * len(values)
-            return pa.ListArray.from_arrays(arrow_column(starts), flat)
-        codes = self.positions(whole(part["code"]) - 1)
+            return pa.ListArray.from_arrays(numbers_as_arrow(starts), flat)
+        codes = self.scale_positions_of_codes(as_whole_numbers_or_missing(part["code"]) - 1)
         if name == "code":
-            return arrow_column(codes)
+            return numbers_as_arrow(codes)
         if name == "number" or self.scale.numeric:
-            return arrow_column(self.scale.scores[codes])
-        return _take_names(codes, self.scale.names)
+            return numbers_as_arrow(self.scale.scores[codes])
+        return _names_at(codes, self.scale.names)
 
-    def positions(self, codes: Codes) -> Codes:
+    def scale_positions_of_codes(self, codes: Codes) -> Codes:
         """The place on the scale of each code of the table, which counts from 0; -1 stays."""
         if self.scale.categories is None or self.coded.categories is None:
-            raise without_categories(self.scale)
+            raise no_categories_error(self.scale)
         if self.coded.categories == self.scale.categories:
             return codes
         names = self.scale.names
@@ -649,30 +684,30 @@ class Ratings:
             )
         return scale_positions
 
-    def rated(self, *, items: Collection[str] | None = None) -> "pa.ChunkedArray":
+    def rated_items(self, *, items: Collection[str] | None = None) -> "pa.ChunkedArray":
         """The names of the items with a rating, in order. Earlier and gold ones count."""
         if items is None:
-            return self._all_rated
-        test, _dependencies = self._item_test(items)
+            return self._all_rated_items
+        test, _dependencies = self._is_of_items_sql(items)
         text = f"SELECT DISTINCT item FROM {self.table} WHERE {test} ORDER BY item"
-        return self.session.ask(text)["item"]
+        return self.session.query(text)["item"]
 
     @cached_property
-    def _all_rated(self) -> "pa.ChunkedArray":
+    def _all_rated_items(self) -> "pa.ChunkedArray":
         import pyarrow as pa
 
-        if self._unpacks(["item"]):
-            return self.session.ask(f"SELECT item FROM {self.items_in_order}")["item"]
-        last_place, names = -1, [arrow_texts([])]
-        for batch in self.every(["item", "at"]):
-            item_places = whole(batch["at"])
+        if self._can_unpack(["item"]):
+            return self.session.query(f"SELECT item FROM {self.items_in_order}")["item"]
+        last_place, names = -1, [texts_as_arrow([])]
+        for batch in self.iterate_ratings(["item", "at"]):
+            item_places = as_whole_numbers_or_missing(batch["at"])
             names.append(
                 batch["item"].take(np.flatnonzero(np.diff(item_places, prepend=last_place)))
             )
             last_place = int(item_places[-1])
         return pa.chunked_array(names)
 
-    def _rater_test(self, raters: Collection[str] | None) -> str:
+    def _is_of_raters_sql(self, raters: Collection[str] | None) -> str:
         """The test of SQL whether a row is of some raters."""
         if raters is None or {*self.everyone} <= {*raters}:
             return "TRUE"
@@ -697,15 +732,15 @@ class Ratings:
         import pyarrow as pa
 
         if self.known is None:
-            return pa.record_batch({"item": arrow_texts([])})
+            return pa.record_batch({"item": texts_as_arrow([])})
         column_by_name = {name: "cluster" if name == "cluster_at" else name for name in columns}
-        quoted = self.session.column
+        quoted = self.session.column_sql
         select_list = [
             "item",
             *(f"{quoted(column)} AS {quoted(name)}" for name, column in column_by_name.items()),
         ]
-        test, _dependencies = self._item_test(names)
-        table = self.session.ask(
+        test, _dependencies = self._is_of_items_sql(names)
+        table = self.session.query(
             f"SELECT {', '.join(select_list)} FROM {self.known} WHERE {test} ORDER BY item"
         )
         if "cluster_at" in columns:
@@ -724,10 +759,10 @@ class Ratings:
 
         def build_part(part: slice) -> "pa.RecordBatch":
             rows_of_part = rows.slice(part.start, part.stop - part.start)
-            return rows_of_part.set_column(column, "text", texts.take(rows_of_part["text"]))
+            return rows_of_part.set_column(column, "text", texts.texts_at(rows_of_part["text"]))
 
         return (
-            growing_batches(rows.num_rows, build_part)
+            iterate_growing_batches(rows.num_rows, build_part)
             if rows.num_rows
             else iter([build_part(slice(0, 0))])
         )
@@ -738,44 +773,47 @@ class Ratings:
 
     def head(self, n: int) -> "pd.DataFrame":
         """The first ratings, in the order of item, rater and occurrence."""
-        from agreement_pipeline.ratings.frames import frame_of
+        from agreement_pipeline.ratings.frames import ratings_frame
 
-        columns, batches = ["item", "rater", "label", "occurrence", "earlier", *self.extras], []
-        for batch in self.every(columns):
+        columns, batches = (
+            ["item", "rater", "label", "occurrence", "earlier", *self.extra_columns],
+            [],
+        )
+        for batch in self.iterate_ratings(columns):
             batches.append(batch.slice(0, n))
             n -= len(batches[-1])
             if not n:
                 break
-        return frame_of(batches, self.everyone, self.scale)
+        return ratings_frame(batches, self.everyone, self.scale)
 
     @property
-    def _order(self) -> str:
+    def _order_sql(self) -> str:
         return "item, place, occurrence" if self.met_again else "item, place"
 
     @cached_property
     def _in_order(self) -> Relation:
         unseen = ("gold", "nth")
-        columns = [name for name in self._columns if name not in unseen]
-        return self.session.ordered(self.table, len(self), columns, self._order)
+        columns = [name for name in self._table_columns if name not in unseen]
+        return self.session.sort_table(self.table, len(self), columns, self._order_sql)
 
     @cached_property
     def items_in_order(self) -> Relation:
         """The rows of `by_item`, in the order of the items' names."""
-        rows = self.table.view(self.by_item())
-        columns = ["item", *self.packing.columns, "gold", *self._of_items]
-        return self.session.ordered(rows, len(self) // len(self.names), columns, "item")
+        rows = self.table.create_view(self.query_by_item_sql())
+        columns = ["item", *self.packing.columns, "gold", *self._item_columns_of_patterns]
+        return self.session.sort_table(rows, len(self) // len(self.names), columns, "item")
 
     @property
     def _is_packed(self) -> bool:
         """True if the table of packed items has all that the ratings say."""
         return bool(self.coded.categories) and not (self.met_again or self.preceded)
 
-    def _unpacks(self, columns: Sequence[str]) -> bool:
+    def _can_unpack(self, columns: Sequence[str]) -> bool:
         """Items are fewer than ratings."""
         are_packed = self._is_packed and {*columns} <= {*PACKED_COLUMNS}
         return are_packed and self.n_rated * len(self.names) <= MAX_CELLS_PER_RATING * len(self)
 
-    def _unpacked(
+    def _iterate_unpacked(
         self, columns: Sequence[str], items: str = "", raters: Collection[str] | None = None
     ) -> "Iterator[pa.RecordBatch]":
         """The ratings of some items by some raters, in order."""
@@ -788,19 +826,19 @@ class Ratings:
             if raters is not None and name not in raters
         ]
         text = f"SELECT * FROM {self.items_in_order} {items}"
-        for batch in self.session.batches(text, rows):
-            codes = self.packing.codes(self._words(batch), range(len(self.names)))
+        for batch in self.session.query_batches(text, rows):
+            codes = self.packing.unpack_codes(self._packed_words(batch), range(len(self.names)))
             codes[:, other_places] = MISSING
             item, place = np.nonzero(is_given := codes >= 0)
             if not len(item):
                 continue
             places = last_place + np.cumsum(is_given.any(1))
             last_place = int(places[-1])
-            part = {"place": arrow_column(place), "code": arrow_column(codes[is_given] + 1)}
+            part = {"place": numbers_as_arrow(place), "code": numbers_as_arrow(codes[is_given] + 1)}
             if "item" in columns:
-                part["item"] = batch["item"].take(arrow_column(item))
+                part["item"] = batch["item"].take(numbers_as_arrow(item))
             if "occurrence" in columns:
-                part["occurrence"] = arrow_column(np.ones(len(item), dtype=np.int32))
+                part["occurrence"] = numbers_as_arrow(np.ones(len(item), dtype=np.int32))
             if "earlier" in columns:
                 part["earlier"] = pa.array(np.zeros(len(item), dtype=bool))
             yield self._answer_columns(pa.record_batch(part), columns, places[item])
@@ -812,18 +850,18 @@ class Ratings:
         """The table in which items that are gold in another round are gold too."""
         if not self.also_gold:
             return self.table
-        test, dependencies = self._item_test(self.also_gold)
-        return self.table_with({"gold": f"gold OR {test}"}, *dependencies)
+        test, dependencies = self._is_of_items_sql(self.also_gold)
+        return self.table_with_computed({"gold": f"gold OR {test}"}, *dependencies)
 
     @cached_property
-    def own(self) -> Relation:
+    def own_first_ratings(self) -> Relation:
         """The first rating of each rater and item in the round itself."""
         if not (self.met_again or self.preceded):
             return self._table_with_gold
         table = self._table_with_gold
         turn_sql = "ROW_NUMBER() OVER (PARTITION BY item, place ORDER BY occurrence) AS turn"
         rows = f"SELECT *, {turn_sql} FROM {table}{' WHERE NOT earlier' if self.preceded else ''}"
-        return table.view(f"SELECT * FROM ({rows}) AS t WHERE turn = 1")
+        return table.create_view(f"SELECT * FROM ({rows}) AS t WHERE turn = 1")
 
     @cached_property
     def packing(self) -> Packing:
@@ -835,16 +873,16 @@ class Ratings:
         return Packing(len(self.names), len(self.coded.categories or ("rated",)), slots)
 
     @property
-    def _of_items(self) -> list[str]:
+    def _item_columns_of_patterns(self) -> list[str]:
         return [name for name in ("cluster", "weight") if name in self.has]
 
-    def by_item(self, extra: Sequence[str] = ()) -> str:
+    def query_by_item_sql(self, extra: Sequence[str] = ()) -> str:
         """The query for one row an item: its labels in words, gold, cluster, weight."""
-        of_items = [f"MIN({name}) AS {name}" for name in self._of_items]
+        of_items = [f"MIN({name}) AS {name}" for name in self._item_columns_of_patterns]
         is_gold = "BOOL_OR(gold)" if self.also_gold or "gold" in self.has else "FALSE"
-        columns = ["item", *self.packing.packed(self.session), f"{is_gold} AS gold"]
+        columns = ["item", *self.packing.packing_aggregates_sql(self.session), f"{is_gold} AS gold"]
         select_list = ", ".join([*columns, *of_items, *extra])
-        return f"SELECT {select_list} FROM {self.own} GROUP BY item"
+        return f"SELECT {select_list} FROM {self.own_first_ratings} GROUP BY item"
 
     @cached_property
     def patterns(self) -> Patterns:
@@ -853,23 +891,31 @@ class Ratings:
 
     def _distinct_rows(self, *aggregates: str) -> "pa.Table":
         """The rows of `by_item` that differ beside their items, and what is asked of these."""
-        keys = ", ".join([*self.packing.columns, "gold", *self._of_items])
-        rows = vars(self).get("items_in_order") or f"({self.by_item()})"
+        keys = ", ".join([*self.packing.columns, "gold", *self._item_columns_of_patterns])
+        rows = vars(self).get("items_in_order") or f"({self.query_by_item_sql()})"
         select_list = ", ".join([keys, "COUNT(*) AS items", *aggregates])
-        return self.session.ask(f"SELECT {select_list} FROM {rows} AS i GROUP BY {keys}")
+        return self.session.query(f"SELECT {select_list} FROM {rows} AS i GROUP BY {keys}")
 
     def patterns_in(self, table: "pa.Table") -> Patterns:
         """The rows of an answer to `by_item`, with how many items show each in `items`."""
-        items = n = whole(table["items"])
+        items = n = as_whole_numbers_or_missing(table["items"])
         clusters = np.full(table.num_rows, MISSING)
         if "weight" in self.has:
-            items = n * whole(table["weight"])
+            items = n * as_whole_numbers_or_missing(table["weight"])
         if "cluster" in self.has:
             from pyarrow.compute import index_in
 
             ordered_clusters = self.without_gold.ordered_clusters
-            clusters = whole(index_in(table["cluster"], value_set=ordered_clusters))
-        return Patterns(self._words(table), n, items, whole(table["gold"]) > 0, clusters)
+            clusters = as_whole_numbers_or_missing(
+                index_in(table["cluster"], value_set=ordered_clusters)
+            )
+        return Patterns(
+            self._packed_words(table),
+            n,
+            items,
+            as_whole_numbers_or_missing(table["gold"]) > 0,
+            clusters,
+        )
 
     @property
     def panel_rows(self) -> tuple[Codes, Codes]:
@@ -897,7 +943,7 @@ class Ratings:
         """Of packed rows of labels: do at least two of the labels differ? Shape (P,)."""
         lowest = np.full(len(words), len(self.coded.categories or ()))
         highest = np.full(len(words), MISSING)
-        for row, _, code in self.packing.given(words, range(len(self.names))):
+        for row, _, code in self.packing.iterate_labels(words, range(len(self.names))):
             np.minimum.at(lowest, row, code)
             np.maximum.at(highest, row, code)
         return np.asarray(highest > lowest)
@@ -907,24 +953,24 @@ class Ratings:
         import pyarrow as pa
 
         columns = self.packing.columns
-        table = {column: arrow_column(words[:, index]) for index, column in enumerate(columns)}
-        limits_table = pa.table({**table, "n_kept": arrow_column(n_kept)})
-        rows = self.session.load(limits_table.schema, limits_table.to_batches())
+        table = {column: numbers_as_arrow(words[:, index]) for index, column in enumerate(columns)}
+        limits_table = pa.table({**table, "n_kept": numbers_as_arrow(n_kept)})
+        rows = self.session.load_batches(limits_table.schema, limits_table.to_batches())
         masks = self._mask_of_panel.tolist()
         of_panel = ", ".join(
             f"{column} & {mask} AS {column}" for column, mask in zip(columns, masks, strict=True)
         )
         keys = ", ".join(columns)
         turn = f"ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY item) AS turn"
-        items = f"SELECT item, {of_panel} FROM ({self.by_item()}) AS i WHERE NOT gold"
+        items = f"SELECT item, {of_panel} FROM ({self.query_by_item_sql()}) AS i WHERE NOT gold"
         numbered = f"SELECT item, {keys}, {turn} FROM ({items}) AS p"
         is_same_row = " AND ".join(f"n.{column} = r.{column}" for column in columns)
-        dropped = self.table.view(
+        dropped = self.table.create_view(
             f"SELECT n.item AS item FROM ({numbered}) AS n JOIN {rows} AS r ON {is_same_row} "
             "WHERE n.turn > r.n_kept",
             rows,
         )
-        remaining = self.table.view(
+        remaining = self.table.create_view(
             f"SELECT * FROM {self.table} WHERE item NOT IN (SELECT item FROM {dropped})", dropped
         )
         return replace(self, table=remaining)
@@ -932,27 +978,29 @@ class Ratings:
     @property
     def _labels_of_patterns(self) -> Iterator[tuple[Codes, Codes, Codes]]:
         """Row, place and code of each label in the distinct rows, in parts."""
-        return self.packing.given(self.patterns.words, range(len(self.names)))
+        return self.packing.iterate_labels(self.patterns.words, range(len(self.names)))
 
-    def _words(self, table: "pa.Table | pa.RecordBatch") -> Codes:
-        words = np.column_stack([whole(table[column]) for column in self.packing.columns])
+    def _packed_words(self, table: "pa.Table | pa.RecordBatch") -> Codes:
+        words = np.column_stack(
+            [as_whole_numbers_or_missing(table[column]) for column in self.packing.columns]
+        )
         return np.maximum(words, 0)
 
     @property
-    def repeats(self) -> bool:
+    def has_repeated_ratings(self) -> bool:
         """True if one rater gave one item two labels as one occurrence."""
         if not (self.met_again or self.preceded):
             return sum(self.n_by_rater.values()) < len(self)
         keys = "item, place, occurrence"
         repeated = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
-        return bool(self.table.values(repeated))
+        return bool(self.table.query_column(repeated))
 
-    def by(self, raters: Collection[str]) -> "Ratings":
+    def select_raters(self, raters: Collection[str]) -> "Ratings":
         """The ratings of some raters."""
-        return self._filter(self._rater_test(raters))
+        return self._filter(self._is_of_raters_sql(raters))
 
     @property
-    def of_panel(self) -> str:
+    def is_of_panel_sql(self) -> str:
         """The test of SQL whether a row is a rating of the panel."""
         models = [str(place) for place, name in enumerate(self.names) if name in self.classifiers]
         return f"place NOT IN ({', '.join(models)})" if models else "TRUE"
@@ -960,49 +1008,56 @@ class Ratings:
     @property
     def label_columns(self) -> list[str]:
         """The columns of the table that hold a label."""
-        return ["code"] if self.coded.categories else _dimensions(self.scale)
+        return ["code"] if self.coded.categories else _number_columns(self.scale)
 
     @property
-    def _columns(self) -> list[str]:
-        numbers = [] if self.coded.categories else _dimensions(self.scale)
+    def _table_columns(self) -> list[str]:
+        numbers = [] if self.coded.categories else _number_columns(self.scale)
         of_items = [name for name in content_columns(self.has) if not is_beside_ratings(name)]
         label = ["item", "place", "code", *numbers, "occurrence", "earlier"]
-        return [*label, *self.extras, "gold", *of_items, "nth"]
+        return [*label, *self.extra_columns, "gold", *of_items, "nth"]
 
     def _count(self, test: str, counted_sql: str = "*") -> int:
         return int(
-            self.table.values(f"SELECT COUNT({counted_sql}) FROM {self.table} WHERE {test}")[0]
+            self.table.query_column(f"SELECT COUNT({counted_sql}) FROM {self.table} WHERE {test}")[
+                0
+            ]
         )
 
-    def table_with(self, sql_by_column: Mapping[str, str], *dependencies: Relation) -> Relation:
+    def table_with_computed(
+        self, sql_by_column: Mapping[str, str], *dependencies: Relation
+    ) -> Relation:
         """The table with some columns computed by SQL."""
-        quoted = self.session.column
+        quoted = self.session.column_sql
         select_list = (
-            f"{sql_by_column.get(name) or quoted(name)} AS {quoted(name)}" for name in self._columns
+            f"{sql_by_column.get(name) or quoted(name)} AS {quoted(name)}"
+            for name in self._table_columns
         )
-        return self.table.view(f"SELECT {', '.join(select_list)} FROM {self.table}", *dependencies)
+        return self.table.create_view(
+            f"SELECT {', '.join(select_list)} FROM {self.table}", *dependencies
+        )
 
     def _filter(self, test: str, **changes: Any) -> "Ratings":
         """The ratings whose rows meet a test of SQL."""
-        rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
+        rated = self.table.create_view(f"SELECT * FROM {self.table} WHERE {test}")
         return replace(self, table=rated, **changes)
 
-    def _item_test(self, items: Collection[str] | None) -> tuple[str, tuple[Relation, ...]]:
+    def _is_of_items_sql(self, items: Collection[str] | None) -> tuple[str, tuple[Relation, ...]]:
         """Is the item of a row one of some? And what the test asks."""
         if items is None:
             return "TRUE", ()
         if len(items) <= MAX_LISTED_ITEMS:
-            listed = ", ".join(map(self.session.literal, sorted(items)))
+            listed = ", ".join(map(self.session.literal_sql, sorted(items)))
             return f"(item IN ({listed}))" if items else "FALSE", ()
         import pyarrow as pa
 
-        table = pa.table({"item": arrow_texts(sorted(items))})
-        relation = self.session.load(table.schema, table.to_batches())
+        table = pa.table({"item": texts_as_arrow(sorted(items))})
+        relation = self.session.load_batches(table.schema, table.to_batches())
         return f"(item IN (SELECT item FROM {relation}))", (relation,)
 
     # Other ratings made of these
 
-    def from_origin(self, origin: Origin | None) -> "Ratings":
+    def with_origin(self, origin: Origin | None) -> "Ratings":
         """The same ratings, from another origin. What was computed of them is kept."""
         copy = replace(self, origin=origin)
         attributes = {
@@ -1023,10 +1078,12 @@ class Ratings:
 
     @cached_property
     def _without_gold(self) -> "Ratings":
-        test, dependencies = self._item_test(self.also_gold)
+        test, dependencies = self._is_of_items_sql(self.also_gold)
         is_kept = f"NOT {test}" + " AND NOT gold" * ("gold" in self.has)
-        rated = self._table_with_gold.view(f"SELECT * FROM {self._table_with_gold} WHERE NOT gold")
-        known_items = self.known and self.known.view(
+        rated = self._table_with_gold.create_view(
+            f"SELECT * FROM {self._table_with_gold} WHERE NOT gold"
+        )
+        known_items = self.known and self.known.create_view(
             f"SELECT * FROM {self.known} WHERE {is_kept}", *dependencies
         )
         return replace(self, table=rated, known=known_items, also_gold=frozenset())
@@ -1068,19 +1125,21 @@ class Ratings:
             patterns.cluster[rated],
         )
 
-    def relabelled(self, items: "pa.Array", raters: Sequence[str], codes: Codes) -> "Ratings":
+    def with_other_labels(
+        self, items: "pa.Array", raters: Sequence[str], codes: Codes
+    ) -> "Ratings":
         """The ratings with other labels of raters for items. Codes are places on the scale."""
         import pyarrow as pa
 
         place_by_rater = {name: place for place, name in enumerate(self.names)}
-        places = arrow_column(np.array([place_by_rater[name] for name in raters]))
+        places = numbers_as_arrow(np.array([place_by_rater[name] for name in raters]))
         coded = np.array([self.coded.names.index(name) + 1 for name in self.scale.names])
         label_table = pa.table(
-            {"item": items, "place": places, "other": arrow_column(coded[codes])}
+            {"item": items, "place": places, "other": numbers_as_arrow(coded[codes])}
         )
-        new_labels = self.session.load(label_table.schema, label_table.to_batches())
-        quoted = [self.session.column(name) for name in self._columns if name != "code"]
-        rated = self.table.view(
+        new_labels = self.session.load_batches(label_table.schema, label_table.to_batches())
+        quoted = [self.session.column_sql(name) for name in self._table_columns if name != "code"]
+        rated = self.table.create_view(
             f"SELECT {', '.join(f'r.{name}' for name in quoted)}, "
             f"COALESCE(o.other, r.code) AS code FROM {self.table} AS r "
             f"LEFT JOIN {new_labels} AS o ON r.item = o.item AND r.place = o.place",
@@ -1096,19 +1155,21 @@ class Ratings:
         return self._filter("NOT earlier", preceded=False)
 
     @property
-    def unassisted(self) -> "Ratings":
+    def without_assisted(self) -> "Ratings":
         """The ratings without those of the panel that began as a suggestion."""
-        return self._unassisted if "assisted" in self.has else self
+        return self._without_assisted if "assisted" in self.has else self
 
     @cached_property
-    def _unassisted(self) -> "Ratings":
-        return self._filter(f"NOT COALESCE({self.of_panel} AND assisted, FALSE)")
+    def _without_assisted(self) -> "Ratings":
+        return self._filter(f"NOT COALESCE({self.is_of_panel_sql} AND assisted, FALSE)")
 
-    def within(self, column: str, strata: Collection[str]) -> "Ratings":
+    def select_strata(self, column: str, strata: Collection[str]) -> "Ratings":
         """Classifiers that rated none of the items are left out."""
-        names = ", ".join(map(self.session.literal, strata)) or "NULL"
-        test = f"{self.session.column(STRATUM + column)} IN ({names})"
-        known_items = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
+        names = ", ".join(map(self.session.literal_sql, strata)) or "NULL"
+        test = f"{self.session.column_sql(STRATUM + column)} IN ({names})"
+        known_items = self.known and self.known.create_view(
+            f"SELECT * FROM {self.known} WHERE {test}"
+        )
         part = self._filter(test, known=known_items)
         remaining_classifiers = tuple(name for name in self.classifiers if name in part.everyone)
         return replace(part, classifiers=remaining_classifiers)
@@ -1118,44 +1179,48 @@ class Ratings:
         `stratum`, and a row for each item.
         """
         name = STRATUM + column
-        quoted = self.session.column(name)
+        quoted = self.session.column_sql(name)
 
         def with_strata(rows: Relation) -> Relation:
             own_columns = [
-                f"r.{self.session.column(column_name)}"
+                f"r.{self.session.column_sql(column_name)}"
                 for column_name in rows.schema.names
                 if column_name != name
             ]
-            return self.session.keep(
+            return self.session.materialize(
                 f"SELECT {', '.join(own_columns)}, s.stratum AS {quoted} FROM {rows} AS r "
                 f"JOIN {strata} AS s ON r.item = s.item"
             )
 
         item_rows = self.known
         if item_rows is None:
-            item_rows = strata.view(f"SELECT DISTINCT item FROM {self.table}", self.table)
+            item_rows = strata.create_view(f"SELECT DISTINCT item FROM {self.table}", self.table)
         marked = replace(
             self, table=with_strata(self.table), known=with_strata(item_rows), has=self.has | {name}
         )
         vars(marked).update(everyone=self.everyone, _n=len(self))
         return marked
 
-    def after(self, earlier: Sequence["Ratings"], *, exported_again: bool = False) -> "Ratings":
+    def preceded_by(
+        self, earlier: Sequence["Ratings"], *, exported_again: bool = False
+    ) -> "Ratings":
         """The ratings, preceded by what the same raters gave the same items in earlier rounds.
 
         What was earlier in those rounds already is left out. If old ratings are `exported_again`,
         one with the same label, and at the same time where both tell one, is no replicate of
         itself.
         """
-        quoted, renumbered = self.session.column, ("occurrence", "earlier", "nth")
-        shared_columns = [name for name in self._columns if name not in renumbered]
+        quoted, renumbered = self.session.column_sql, ("occurrence", "earlier", "nth")
+        shared_columns = [name for name in self._table_columns if name not in renumbered]
         of_item = ["item", "place", "gold", *content_columns(self.has)]
         columns = ", ".join(map(quoted, shared_columns))
         keys = ", ".join(quoted(name) for name in shared_columns if name in of_item)
         sides = ", ".join(
             f"{'o' if name in of_item else 'e'}.{quoted(name)}" for name in shared_columns
         )
-        earlier_relations = [earlier_ratings.coded_for(self) for earlier_ratings in earlier]
+        earlier_relations = [
+            earlier_ratings.own_ratings_coded_for(self) for earlier_ratings in earlier
+        ]
         if exported_again:
             earlier_relations = [self._without_own(rows) for rows in earlier_relations]
         parts = [
@@ -1169,7 +1234,7 @@ class Ratings:
             f"occurrence AS was FROM {self.table}"
         )
         number = "ROW_NUMBER() OVER (PARTITION BY item, place ORDER BY turn, was) AS occurrence"
-        rated = self.session.keep(
+        rated = self.session.materialize(
             f"SELECT {columns}, nth, earlier, {number} FROM ({' UNION ALL '.join(parts)}) AS b"
         )
         preceded = replace(self, table=rated, met_again=True, preceded=True)
@@ -1188,23 +1253,25 @@ class Ratings:
         if "timestamp" in self.has:
             is_same_time = "CAST(r.timestamp AS STRING) = CAST(e.timestamp AS STRING)"
             tests.append(f"(r.timestamp IS NULL OR e.timestamp IS NULL OR {is_same_time})")
-        return earlier.view(
+        return earlier.create_view(
             f"SELECT e.* FROM {earlier} AS e LEFT JOIN {self.table} AS r "
             f"ON {' AND '.join(tests)} WHERE r.item IS NULL",
             self.table,
         )
 
-    def coded_for(self, later: "Ratings") -> Relation:
+    def own_ratings_coded_for(self, later: "Ratings") -> Relation:
         """The round's own ratings by a later round's raters, with its places and codes, in its
         session.
         """
         session, table = later.session, self.table
         if session is not self.session:
             columns_kept = ", ".join(
-                self.session.column(name) for name in self._columns if name != "nth"
+                self.session.column_sql(name) for name in self._table_columns if name != "nth"
             )
-            rows = table.view(f"SELECT {columns_kept} FROM {table}")
-            table = session.load(rows.schema, self.session.batches(f"SELECT * FROM {rows}"))
+            rows = table.create_view(f"SELECT {columns_kept} FROM {table}")
+            table = session.load_batches(
+                rows.schema, self.session.query_batches(f"SELECT * FROM {rows}")
+            )
         place_by_name = {name: place for place, name in enumerate(later.names)}
         places = [
             (place, place_by_name[name])
@@ -1212,30 +1279,32 @@ class Ratings:
             if name in place_by_name
         ]
         sql_by_column = {name: name for name in ("item", "occurrence", "nth")}
-        sql_by_column["place"] = f"CASE place {when_clauses(places)} END"
+        sql_by_column["place"] = f"CASE place {when_clauses_sql(places)} END"
         scale, coded = later.coded, self.coded
         if scale.categories and coded.categories:
             names = scale.names
             codes = [
                 names.index(category) + 1 if category in names else 0 for category in coded.names
             ]
-            sql_by_column["code"] = f"CASE code {when_clauses(enumerate(codes, 1))} END"
+            sql_by_column["code"] = f"CASE code {when_clauses_sql(enumerate(codes, 1))} END"
         elif scale.categories:
-            codes_of = when_clauses(
+            codes_of = when_clauses_sql(
                 (score, code) for code, score in enumerate(scale.scores.tolist(), 1)
             )
             sql_by_column["code"] = f"CASE d0 {codes_of} ELSE 0 END"
         elif coded.categories:
-            scores = when_clauses(enumerate(coded.scores.tolist(), 1))
+            scores = when_clauses_sql(enumerate(coded.scores.tolist(), 1))
             sql_by_column |= {"code": "1", "d0": f"CAST(CASE code {scores} END AS DOUBLE)"}
         else:
-            sql_by_column |= {name: name for name in ("code", *_dimensions(scale))}
-        sql_by_column |= {name: name if name in self.has else "NULL" for name in later.extras}
+            sql_by_column |= {name: name for name in ("code", *_number_columns(scale))}
+        sql_by_column |= {
+            name: name if name in self.has else "NULL" for name in later.extra_columns
+        }
         columns = ", ".join(
-            f"{sql} AS {session.column(name)}" for name, sql in sql_by_column.items()
+            f"{sql} AS {session.column_sql(name)}" for name, sql in sql_by_column.items()
         )
         place_list = ", ".join(str(place) for place, _ in places) or "-1"
-        return table.view(
+        return table.create_view(
             f"SELECT {columns} FROM {table} WHERE NOT earlier AND place IN ({place_list})"
         )
 
@@ -1243,8 +1312,10 @@ class Ratings:
         """Raters without a new name keep their old one."""
         new_names = [names.get(name, name) for name in self.names]
         ordered = tuple(sorted(new_names))
-        cases = when_clauses((place, ordered.index(name)) for place, name in enumerate(new_names))
-        rated = self.table_with({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
+        cases = when_clauses_sql(
+            (place, ordered.index(name)) for place, name in enumerate(new_names)
+        )
+        rated = self.table_with_computed({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         origin = self.origin and self.origin.with_raters_renamed(names)
         renamed = replace(self, table=rated, names=ordered, classifiers=classifiers, origin=origin)
@@ -1275,21 +1346,21 @@ def _item_places(items: "pa.Array", last_item: object, last_place: int) -> Codes
     import pyarrow.compute as pc
 
     new = np.ones(len(items), dtype=np.int64)
-    new[1:] = whole(pc.not_equal(items[1:], items[:-1]))
+    new[1:] = as_whole_numbers_or_missing(pc.not_equal(items[1:], items[:-1]))
     new[:1] = [items[0] != last_item] if len(items) else []
     return np.asarray(last_place + np.cumsum(new))
 
 
-def _take_names(places: Codes, names: Sequence[str]) -> "pa.Array":
-    return arrow_texts(names).take(arrow_column(places))
+def _names_at(places: Codes, names: Sequence[str]) -> "pa.Array":
+    return texts_as_arrow(names).take(numbers_as_arrow(places))
 
 
-def _dimensions(scale: Scale) -> list[str]:
+def _number_columns(scale: Scale) -> list[str]:
     """The columns of the table that hold the numbers of a label."""
     return [f"d{index}" for index in range(scale.dimensions)]
 
 
-def when_clauses(pairs: Iterable[tuple[float, float]]) -> str:
+def when_clauses_sql(pairs: Iterable[tuple[float, float]]) -> str:
     """The WHEN clauses of a CASE. At least one, since SQL wants one."""
     return (
         " ".join(f"WHEN {value!r} THEN {result!r}" for value, result in pairs) or "WHEN -1 THEN -1"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.text import called, counted, listed
 
 LARGEST = 1e150  # squares of such numbers are finite, and so are sums of many squares
@@ -83,17 +83,17 @@ def set_members(cell: str) -> frozenset[str]:
     text = cell.strip()
     if not (text.startswith("[") and text.endswith("]")):
         return frozenset(label.strip() for label in cell.split(MEMBERS)) - {""}
-    labels = _listed_labels(text)
+    labels = _labels_in_list_text(text)
     texts = [category_text(label).strip() for label in labels or () if label is not None]
     if labels is None or len(texts) < len(labels) or "" in texts:
         raise LabelSetError(
-            f"found {shown(cell)}; expected a list of labels, as a|d or "
+            f"found {value_in_message(cell)}; expected a list of labels, as a|d or "
             '["a", "d"], without empty ones. Correct the cell.'
         )
     return frozenset(texts)
 
 
-def _listed_labels(text: str) -> list[object] | None:
+def _labels_in_list_text(text: str) -> list[object] | None:
     """None unless the text is a list of texts, numbers and truth values."""
     try:
         labels = json.loads(text)
@@ -178,10 +178,10 @@ def find_two_spellings(texts: Iterable[str], means: Callable[[str], Hashable]) -
     return next((group for group in alike.values() if len(group) > 1), [])
 
 
-def numbers_of(label: object) -> tuple[float, ...]:
+def numbers_of_vector(label: object) -> tuple[float, ...]:
     """The numbers of a vector, each finite and at most 1e150 in size. None of anything else.
 
-    >>> numbers_of("71|166"), numbers_of([71, 166]), numbers_of("71|tall")
+    >>> numbers_of_vector("71|166"), numbers_of_vector([71, 166]), numbers_of_vector("71|tall")
     ((71.0, 166.0), (71.0, 166.0), ())
     """
     parts = label.split(MEMBERS) if isinstance(label, str) else label
@@ -203,11 +203,11 @@ def is_number(text: str) -> bool:
     return re.fullmatch(rf"\s*{SPELT}\s*", text, re.ASCII) is not None
 
 
-def probable_level(labels: Iterable[str]) -> "Level":
+def guess_level(labels: Iterable[str]) -> "Level":
     """The level of labels whose level nobody named. Numbers have an order, and distances matter
     where they are many or have decimals. Leading zeros make a name of a number.
 
-    >>> probable_level(["1", "5"]), probable_level(["1", "2.5"]), probable_level(["01", "02"])
+    >>> guess_level(["1", "5"]), guess_level(["1", "2.5"]), guess_level(["01", "02"])
     ('ordinal', 'interval', 'nominal')
     """
     distinct = {label.strip() for label in labels}
@@ -279,7 +279,7 @@ class Scale:
 
     Examples
     --------
-    >>> Scale(("no", "yes")).level, Scale(("low", "high"), "ordinal").index("high")
+    >>> Scale(("no", "yes")).level, Scale(("low", "high"), "ordinal").position_of_label("high")
     ('nominal', 1)
     >>> Scale.from_labels([(71, 166), (74, 171)], "multivariate interval").dimensions
     2
@@ -315,7 +315,7 @@ class Scale:
                     "level. Name the categories."
                 )
             return
-        categories = tuple(self._category(value) for value in self.categories)
+        categories = tuple(self._read_category(value) for value in self.categories)
         object.__setattr__(self, "categories", categories)
         self._refuse_repeated(categories)
         if self.numeric:
@@ -328,8 +328,8 @@ class Scale:
                 "(--categories yes,no, or scale=Scale(('yes', 'no')) of read_ratings)."
             )
 
-    def _category(self, value: object) -> Category:
-        if not present(value):
+    def _read_category(self, value: object) -> Category:
+        if not is_present(value):
             raise RatingsError(
                 f"scale: found category {value!r}; expected a name or a number. "
                 "Leave missing ratings out of the categories."
@@ -358,7 +358,9 @@ class Scale:
                 f"scale: found {called('category', repeated)} twice; expected each once. "
                 "Remove the repetition."
             )
-        spellings = [] if self.numeric else find_two_spellings(map(str, categories), self._means)
+        spellings = (
+            [] if self.numeric else find_two_spellings(map(str, categories), self._meaning_of)
+        )
         if spellings:
             raise RatingsError(
                 f"scale: found categories {listed(spellings)}, which are one label in several "
@@ -366,7 +368,7 @@ class Scale:
                 "read as that one."
             )
 
-    def _means(self, text: str) -> Hashable:
+    def _meaning_of(self, text: str) -> Hashable:
         return meaning_of_label(text, sets=self.level == "nominal")
 
     @classmethod
@@ -379,16 +381,18 @@ class Scale:
         """
         if level == "multivariate interval":
             return cls(
-                None, level, dimensions=max((len(numbers_of(label)) for label in labels), default=0)
+                None,
+                level,
+                dimensions=max((len(numbers_of_vector(label)) for label in labels), default=0),
             )
         distinct = {
             frozenset(label) if isinstance(label, set) else label
             for label in labels
-            if present(label)
+            if is_present(label)
         }
         if level in ("interval", "ratio"):
             # Adding 0 makes -0.0 the 0.0 that it equals, whichever of the two comes first.
-            numbers = sorted({cls(None, level).number(label) + 0.0 for label in distinct})
+            numbers = sorted({cls(None, level).number_of_label(label) + 0.0 for label in distinct})
             return (
                 cls(None, level)
                 if len(numbers) > MAX_CATEGORIES_READ_OFF
@@ -401,7 +405,7 @@ class Scale:
             )
             return cls(tuple(sorted(single_spellings)), level, declared=False)
         try:
-            ranks = {text: _rank(text) for text in texts}
+            ranks = {text: _finite_decimal(text) for text in texts}
         except (ArithmeticError, ValueError):
             raise RatingsError(
                 f"scale: found labels {listed(sorted(map(str, distinct)))} on the ordinal level; "
@@ -409,7 +413,7 @@ class Scale:
                 "Name the categories from the lowest to the highest "
                 "(--categories low,middle,high)."
             ) from None
-        ordered = sorted(require_one_spelling(ranks, ranks.__getitem__), key=_rank)
+        ordered = sorted(require_one_spelling(ranks, ranks.__getitem__), key=_finite_decimal)
         return cls(tuple(ordered), level, declared=False)
 
     @property
@@ -471,34 +475,36 @@ class Scale:
         """The position on this scale of each category of another one. Shape (K,)."""
         return np.array([self.names.index(name) for name in ordered.names], dtype=np.int64)
 
-    def index(self, label: object) -> int:
+    def position_of_label(self, label: object) -> int:
         """The position of a label, however it is spelt."""
         try:
             if self.numeric:
-                return (self.categories or ()).index(self.number(label))
-            return self._place_of_meaning[self._means(category_text(label))]
+                return (self.categories or ()).index(self.number_of_label(label))
+            return self._place_of_meaning[self._meaning_of(category_text(label))]
         except (ValueError, KeyError):
             raise RatingsError(
                 f"scale: found label {label!r}; expected one of {listed(self.names)}. "
                 "Correct the label or add it to the scale."
             ) from None
 
-    def places(self, texts: Iterable[str]) -> Codes:
+    def places_of_labels(self, texts: Iterable[str]) -> Codes:
         """The position of each label among the categories, however it is spelt; -1 if it is none.
 
-        >>> Scale(("1", "joy|anger")).places(["1.0", "anger|joy", "2"]).tolist()
+        >>> Scale(("1", "joy|anger")).places_of_labels(["1.0", "anger|joy", "2"]).tolist()
         [0, 1, -1]
         """
         places = self._place_of_meaning
-        return np.array([places.get(self._means(text), MISSING) for text in texts], dtype=np.int64)
+        return np.array(
+            [places.get(self._meaning_of(text), MISSING) for text in texts], dtype=np.int64
+        )
 
     @cached_property
     def _place_of_meaning(self) -> dict[Hashable, int]:
-        return {self._means(name): place for place, name in enumerate(self.names)}
+        return {self._meaning_of(name): place for place, name in enumerate(self.names)}
 
-    def number(self, label: object) -> float:
+    def number_of_label(self, label: object) -> float:
         """The number that a label is on this scale."""
-        return float(self._category(label))
+        return float(self._read_category(label))
 
     def to_mapping(self) -> dict[str, object]:
         categories = None if self.categories is None else list(self.categories)
@@ -519,7 +525,7 @@ class Scale:
         )
 
 
-def without_categories(scale: Scale) -> RatingsError:
+def no_categories_error(scale: Scale) -> RatingsError:
     """The error of who asks for categories where there are none."""
     return RatingsError(
         f"ratings: found the {scale.level} level without categories; expected a list "
@@ -527,17 +533,17 @@ def without_categories(scale: Scale) -> RatingsError:
     )
 
 
-def _rank(text: str) -> Decimal:
+def _finite_decimal(text: str) -> Decimal:
     number = Decimal(text)
     if not number.is_finite():
         raise ValueError(text)
     return number
 
 
-def present(label: object) -> bool:
+def is_present(label: object) -> bool:
     """False for a mark of a missing label.
 
-    >>> present("no"), present(0), present(None), present(float("nan"))
+    >>> is_present("no"), is_present(0), is_present(None), is_present(float("nan"))
     (True, True, False, False)
     """
     itself = eq(label, label)

@@ -26,17 +26,17 @@ from agreement_pipeline.ratings.consensus import (
     RESOLUTIONS,
     TIE,
     Adjudicated,
-    votes_of,
+    count_votes,
 )
-from agreement_pipeline.ratings.frames import in_pandas
+from agreement_pipeline.ratings.frames import arrow_to_pandas
 from agreement_pipeline.ratings.label_rules import (
     LabelRule,
     RatingsPool,
     Trains,
     default_rule,
-    fate_of_singles,
+    describe_fate_of_singles,
+    describe_training_label,
     is_led_by_several,
-    meaning_of,
 )
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
@@ -128,47 +128,47 @@ class TrainingRows:
             A round has vectors of numbers, its classifier did not label all items, or the scale
             has no such label.
         """
-        return _Builder(rounds, trains).rows()
+        return _TrainingRowsBuilder(rounds, trains).build_rows()
 
     def __len__(self) -> int:
         return len(self.items)
 
     @property
-    def unresolved(self) -> Array:
+    def rows_without_label(self) -> Array:
         return np.asarray(self.resolution >= TIE)
 
     @property
-    def resolved(self) -> Array:
-        return np.flatnonzero(~self.unresolved)
+    def rows_with_label(self) -> Array:
+        return np.flatnonzero(~self.rows_without_label)
 
     @property
     def has_no_label(self) -> Array:
         """True for an unresolved item, and for a tie whose shares train."""
         if self.trains is None or self.trains.label != "shares" or self.votes is None:
-            return self.unresolved
+            return self.rows_without_label
         return np.asarray(
-            self.unresolved | (is_led_by_several(self.votes) & (self.votes.sum(1) > 0))
+            self.rows_without_label | (is_led_by_several(self.votes) & (self.votes.sum(1) > 0))
         )
 
-    def resolved_as(self, resolution: str) -> Array:
+    def is_resolved_as(self, resolution: str) -> Array:
         return np.asarray(self.resolution == RESOLUTIONS.index(resolution))
 
     def describe(self) -> tuple[str, ...]:
         """What trains and what does not, with the reasons and numbers of items, as sentences."""
-        n_items, n_resolved = len(self), len(self.resolved)
+        n_items, n_resolved = len(self), len(self.rows_with_label)
         trains = "trains" if n_resolved == 1 else "train"
-        n_single = int((self.resolved_as("single") | self.resolved_as("one_rater")).sum())
+        n_single = int((self.is_resolved_as("single") | self.is_resolved_as("one_rater")).sum())
         sentences = [
-            f"What trains is {meaning_of(self.trains, self.scale)}. "
+            f"What trains is {describe_training_label(self.trains, self.scale)}. "
             f"{n_resolved:,} of {counted(n_items, 'item')} {trains}.",
-            fate_of_singles(n_single, n_items, self.trains),
+            describe_fate_of_singles(n_single, n_items, self.trains),
             self._describe_adjudication(),
         ]
         for resolution, words in WHY_ITEMS_DO_NOT_TRAIN.items():
-            if n := int(self.resolved_as(resolution).sum()):
+            if n := int(self.is_resolved_as(resolution).sum()):
                 does = "does" if n == 1 else "do"
                 sentences.append(f"{counted(n, 'item')} {does} not train, since {words}.")
-        if n := int((self.has_no_label & ~self.unresolved).sum()):
+        if n := int((self.has_no_label & ~self.rows_without_label).sum()):
             trains = "trains" if n == 1 else "train"
             sentences.append(
                 f"{counted(n, 'tie')} {trains} by the shares alone, without a `label`."
@@ -180,7 +180,10 @@ class TrainingRows:
         adjudicated = np.flatnonzero(self.resolution == ADJUDICATED)
         if not len(adjudicated):
             return ""
-        words = f"Adjudication gave {len(adjudicated):,} of {counted(len(self.resolved), 'label')}."
+        words = (
+            f"Adjudication gave {len(adjudicated):,} of "
+            f"{counted(len(self.rows_with_label), 'label')}."
+        )
         votes = self.votes if self.panel_votes is None else self.panel_votes
         if votes is None:
             return words
@@ -204,7 +207,7 @@ class TrainingRows:
         where no share of the label is known, as of a classifier's label.
         """
         assert self.votes is not None
-        shares = shares_of(self.votes)
+        shares = vote_shares(self.votes)
         adjudicated = np.flatnonzero(self.resolution == ADJUDICATED)
         shares[adjudicated] = 0
         shares[adjudicated, self._label_ids(adjudicated)] = 1
@@ -227,7 +230,7 @@ class TrainingRows:
         names = pa.array(self.rounds, pa.string()).take(pa.array(self.round_ids))
         return pa.ListArray.from_arrays(pa.array(self.round_starts.astype(np.int32)), names)
 
-    def take(self, rows: Array) -> "TrainingRows":
+    def select_rows(self, rows: Array) -> "TrainingRows":
         """Some rows, at their positions."""
         starts, counts = self.round_starts[rows], np.diff(self.round_starts)[rows]
         stops = np.cumsum(counts)
@@ -268,10 +271,10 @@ ITEM_ARRAYS = (
 )
 
 
-def shares_of(votes: Array) -> Array:
+def vote_shares(votes: Array) -> Array:
     """The share of each category; nan of a row without votes.
 
-    >>> shares_of(np.array([[1, 3], [0, 2]])).tolist()
+    >>> vote_shares(np.array([[1, 3], [0, 2]])).tolist()
     [[0.25, 0.75], [0.0, 1.0]]
     """
     with np.errstate(invalid="ignore"):
@@ -289,7 +292,7 @@ class _RoundLabels(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Builder:
+class _TrainingRowsBuilder:
     labelled: Sequence[LabelledRound]
     trains: Trains | None
 
@@ -308,12 +311,12 @@ class _Builder:
 
     @cached_property
     def panels(self) -> list[_RoundLabels]:
-        return [_read_panel(labelled_round) for labelled_round in self.labelled]
+        return [_read_panel_labels(labelled_round) for labelled_round in self.labelled]
 
     @cached_property
     def model_labels(self) -> list[tuple[pd.Index, Array]]:
         """The items and labels of each round's classifier."""
-        return [_read_classifier(labelled_round) for labelled_round in self.labelled]
+        return [_read_classifier_labels(labelled_round) for labelled_round in self.labelled]
 
     @cached_property
     def items(self) -> pd.Index:
@@ -322,13 +325,13 @@ class _Builder:
             return names[0]
         return names[0].append(names[1:]).drop_duplicates().sort_values()
 
-    def rows(self) -> TrainingRows:
+    def build_rows(self) -> TrainingRows:
         scale = self.scale
-        pool = self._pool("last")
+        pool = self._pool_all_rounds("last")
         # a rule may hand over arrays of the pool, which say what raters said
         label, resolution = (values.copy() for values in self.rule(pool))
         is_relabelled = self._is_relabelled()
-        first_pool = self._pool("first") if is_relabelled.any() else pool
+        first_pool = self._pool_all_rounds("first") if is_relabelled.any() else pool
         resolution[is_relabelled & (resolution < TIE)] = RELABELLED
         if not self.pools_rounds and len(self.labelled) > 1:
             resolution[self._is_settled_differently()] = CONFLICT
@@ -364,23 +367,25 @@ class _Builder:
             trains=self.trains,
         )
 
-    def _place(self, names: pd.Index) -> Array:
+    def _positions_of_items(self, names: pd.Index) -> Array:
         """The positions of items among all."""
         return np.arange(len(names)) if names is self.items else self.items.get_indexer(names)
 
     @cached_property
     def _item_by_round(self) -> list[Array]:
         return [
-            panel.item if panel.items is self.items else self._place(panel.items)[panel.item]
+            panel.item
+            if panel.items is self.items
+            else self._positions_of_items(panel.items)[panel.item]
             for panel in self.panels
         ]
 
-    def _pool(self, label_kind: str) -> RatingsPool:
+    def _pool_all_rounds(self, label_kind: str) -> RatingsPool:
         """The ratings of all rounds, by the `first` or the `last` labels of raters."""
         labels = [getattr(panel, label_kind) for panel in self.panels]
-        return self._pool_of(self._item_by_round, labels, self._n_raters)
+        return self._pool_rounds(self._item_by_round, labels, self._n_raters)
 
-    def _pool_of(
+    def _pool_rounds(
         self, items: Sequence[Array], labels: Sequence[Array], n_raters: Array
     ) -> RatingsPool:
         """The ratings of some rounds in one pool."""
@@ -391,8 +396,8 @@ class _Builder:
         n_ratings = np.bincount(item, minlength=n_items).astype(np.int32)
         votes = None
         if not scale.continuous:
-            code = label if not scale.numeric else _codes_of(label, scale)
-            votes = votes_of(item, code, (n_items, len(scale.names)))
+            code = label if not scale.numeric else _category_positions(label, scale)
+            votes = count_votes(item, code, (n_items, len(scale.names)))
         if not scale.numeric:
             return RatingsPool(scale, votes, n_raters, n_ratings, none, none)
         order = np.argsort(item, kind="stable")
@@ -435,7 +440,7 @@ class _Builder:
         lowest, highest = np.full(len(self.items), np.inf), np.full(len(self.items), -np.inf)
         for panel, item in zip(self.panels, self._item_by_round, strict=True):
             n_raters = np.bincount(item, minlength=len(self.items))
-            label, resolution = self.rule(self._pool_of([item], [panel.last], n_raters))
+            label, resolution = self.rule(self._pool_rounds([item], [panel.last], n_raters))
             places = np.flatnonzero((resolution < TIE) & (n_raters > 0))
             np.minimum.at(lowest, places, label[places])
             np.maximum.at(highest, places, label[places])
@@ -443,7 +448,9 @@ class _Builder:
 
     def _put_model_labels(self, label: Array, resolution: Array) -> None:
         answers = [
-            (self._place(names), labels) for names, labels in self.model_labels if len(names)
+            (self._positions_of_items(names), labels)
+            for names, labels in self.model_labels
+            if len(names)
         ]
         unsettled = (resolution >= TIE) & (resolution != CONFLICT)
         _put_answers(answers, BY_MODEL, label, resolution, unsettled, pools=False)
@@ -451,8 +458,10 @@ class _Builder:
     def _put_adjudicated(self, label: Array, resolution: Array) -> None:
         answers = []
         for labelled_round, panel in zip(self.labelled, self.panels, strict=True):
-            places, labels = labelled_round.adjudicated.on(panel.items, self.scale)
-            answers.append((self._place(panel.items)[places], labels))
+            places, labels = labelled_round.adjudicated.places_and_labels_on(
+                panel.items, self.scale
+            )
+            answers.append((self._positions_of_items(panel.items)[places], labels))
         everywhere = np.ones(len(label), dtype=bool)
         _put_answers(answers, ADJUDICATED, label, resolution, everywhere, pools=self.scale.numeric)
 
@@ -463,7 +472,9 @@ class _Builder:
         items, ids = [], []
         for n, (panel, (names, _)) in enumerate(zip(self.panels, self.model_labels, strict=True)):
             items_of_round = np.unique(
-                np.concatenate([self._place(panel.items), self._place(names)])
+                np.concatenate(
+                    [self._positions_of_items(panel.items), self._positions_of_items(names)]
+                )
             )
             items.append(items_of_round)
             ids.append(np.full(len(items_of_round), n, dtype=np.int32))
@@ -476,14 +487,16 @@ class _Builder:
         columns = dict.fromkeys(
             name
             for labelled_round in self.labelled
-            for name in _content_names(labelled_round.ratings)
+            for name in _content_columns_for_training(labelled_round.ratings)
         )
         by_name: dict[str, pd.Series] = {}
         for labelled_round in self.labelled:
             names = [name for name in columns if name in labelled_round.ratings.has]
             if not names:
                 continue
-            frame: pd.DataFrame = in_pandas(labelled_round.ratings.items(names)).set_index("item")
+            frame: pd.DataFrame = arrow_to_pandas(labelled_round.ratings.items(names)).set_index(
+                "item"
+            )
             contents = [name for name in names if name.startswith(CONTENT_PREFIX)]
             if contents and PART_UNIT_OF in frame:
                 # The contents of a document stand at one of its units alone.
@@ -506,7 +519,7 @@ class _Builder:
         if "cluster" not in columns:
             return item_names
         pairs = [
-            in_pandas(labelled_round.ratings.items(["cluster"]))
+            arrow_to_pandas(labelled_round.ratings.items(["cluster"]))
             for labelled_round in self.labelled
             if "cluster" in labelled_round.ratings.has
         ]
@@ -517,7 +530,7 @@ class _Builder:
         return keys.where(keys.notna(), item_names)
 
 
-def _read_panel(labelled: LabelledRound) -> _RoundLabels:
+def _read_panel_labels(labelled: LabelledRound) -> _RoundLabels:
     """The first and last labels of the panel in a round."""
     ratings = labelled.ratings
     scale = ratings.scale
@@ -532,10 +545,12 @@ def _read_panel(labelled: LabelledRound) -> _RoundLabels:
     # each rating has the name of its item, which a large round needs once alone
     is_whole = not (ratings.gold or ratings.classifiers or ratings.preceded)
     names_column = [] if is_whole else ["item"]
-    table = ratings.first(["at", "place", kind, *later, *names_column], raters=ratings.raters)
+    table = ratings.first_ratings(
+        ["at", "place", kind, *later, *names_column], raters=ratings.raters
+    )
     item, first_labels = table["at"].to_numpy(), table[kind].to_numpy()
     names = (
-        ratings.rated()
+        ratings.rated_items()
         if is_whole
         else table["item"].take(np.flatnonzero(np.diff(item, prepend=-1)))
     )
@@ -545,20 +560,22 @@ def _read_panel(labelled: LabelledRound) -> _RoundLabels:
         texts = table["last_label"].to_pylist()
         changed_places = [place for place, text in enumerate(texts) if text is not None]
         last_labels[changed_places] = [
-            Adjudicated.place(texts[place], scale) for place in changed_places
+            Adjudicated.place_of_label(texts[place], scale) for place in changed_places
         ]
-    items = pd.Index(in_pandas(names))
+    items = pd.Index(arrow_to_pandas(names))
     return _RoundLabels(items, item, table["place"].to_numpy(), first_labels, last_labels)
 
 
-def _read_classifier(labelled: LabelledRound) -> tuple[pd.Index, Array]:
+def _read_classifier_labels(labelled: LabelledRound) -> tuple[pd.Index, Array]:
     """The items and labels of the round's classifier. Empty if there is none."""
     ratings, name = labelled.ratings, labelled.classifier
     if name is None:
         return pd.Index([], dtype=object), np.empty(0, dtype=np.int64)
-    table = ratings.first(["item", "code"], raters=[name])
-    items = pd.Index(in_pandas(table["item"]))
-    panel = pd.Index(in_pandas(ratings.first(["item"], raters=ratings.raters)["item"])).unique()
+    table = ratings.first_ratings(["item", "code"], raters=[name])
+    items = pd.Index(arrow_to_pandas(table["item"]))
+    panel = pd.Index(
+        arrow_to_pandas(ratings.first_ratings(["item"], raters=ratings.raters)["item"])
+    ).unique()
     if ratings.scale.numeric or (items.get_indexer(panel) < 0).any():
         raise RatingsError(
             f"classifier {name}: found numbers, or items of the panel without its label; "
@@ -567,7 +584,7 @@ def _read_classifier(labelled: LabelledRound) -> tuple[pd.Index, Array]:
     return items, table["code"].to_numpy()
 
 
-def _content_names(ratings: Ratings) -> list[str]:
+def _content_columns_for_training(ratings: Ratings) -> list[str]:
     """The columns of items that go into training rows."""
     prefixes = STRATUM, PART_PREFIX, CONTENT_PREFIX
     prefixed_names = sorted(name for name in ratings.has if name.startswith(prefixes))
@@ -609,7 +626,7 @@ def _put_answers(
     resolution[answered_items[is_open]] = resolutions[is_open]
 
 
-def _codes_of(numbers: Array, scale: Scale) -> Array:
+def _category_positions(numbers: Array, scale: Scale) -> Array:
     """The positions of numbers among the categories."""
     values = np.array(scale.categories, dtype=float)
     order = np.argsort(values)

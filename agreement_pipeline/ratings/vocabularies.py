@@ -62,13 +62,14 @@ class ForeignWords:
             else "Map them: --same-label NAME=OTHER (same_label: [[NAME, OTHER]] in a project)."
         )
         return (
-            f"{joined(self.raters, MAX_SHOWN)} {verb} {only_word}{_quoted(self.labels)}, which "
-            f"nobody else uses; the others use {_quoted(self.other_labels)} on the "
+            f"{joined(self.raters, MAX_SHOWN)} {verb} {only_word}{_quote_labels(self.labels)}, "
+            "which "
+            f"nobody else uses; the others use {_quote_labels(self.other_labels)} on the "
             f"{self.n_items:,} items that they share. {advice}"
         )
 
 
-def _quoted(labels: Sequence[str]) -> str:
+def _quote_labels(labels: Sequence[str]) -> str:
     return joined(map(repr, labels), MAX_SHOWN)
 
 
@@ -76,7 +77,7 @@ LabelParts = Sequence[tuple[Codes, Codes, Codes]]
 """The row of a pattern of labels, the rater and the category."""
 
 
-def foreign_words(
+def find_foreign_words(
     raters: Sequence[str], categories: Sequence[str], label_parts: LabelParts, n_of_pattern: Codes
 ) -> tuple[ForeignWords, ...]:
     """The groups of raters whose words do not meet those of others, with whom they share items.
@@ -104,7 +105,7 @@ def foreign_words(
     return tuple(words for words in answers if words is not None)
 
 
-def _usual_words(counts: Array) -> np.ndarray:
+def _find_usual_words(counts: Array) -> np.ndarray:
     """The most common labels of each row of counts, which make up `USUAL_SHARE` of it."""
     order = np.argsort(-counts, axis=1, kind="stable")
     ordered = np.take_along_axis(counts, order, axis=1)
@@ -119,7 +120,7 @@ def _usual_words(counts: Array) -> np.ndarray:
 
 def _groups_of_raters(counts: Array) -> Codes:
     """The number of each rater's group: raters whose words meet, also by way of others."""
-    is_usual = _usual_words(counts).astype(float)
+    is_usual = _find_usual_words(counts).astype(float)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     common = shares @ is_usual.T
     meets = np.maximum(common, common.T) >= MAX_COMMON_SHARE
@@ -152,7 +153,7 @@ def _compare_words(
     other_counts, own_counts = np.einsum(
         "i,sik->sk", n_of_pattern[shared].astype(float), counts_by_side[:, shared]
     )
-    is_usual = _usual_words(np.stack([other_counts, own_counts]))
+    is_usual = _find_usual_words(np.stack([other_counts, own_counts]))
     n_labels = int(is_usual.sum(axis=1).max(initial=0))
     if n_items < max(MIN_SHARED_ITEMS, MIN_ITEMS_PER_LABEL * n_labels) or n_labels > MAX_LABELS:
         return None
@@ -184,13 +185,13 @@ def _compare_words(
         tuple(np.array(names, dtype=object)[is_only_others]),
         n_items,
         not (is_usual[0] & is_usual[1]).any(),
-        _translation(
+        _translate_by_co_occurrence(
             co_occurrences, np.flatnonzero(is_only_theirs), np.flatnonzero(is_only_others), names
         ),
     )
 
 
-def _translation(
+def _translate_by_co_occurrence(
     co_occurrences: Array, own_labels: Codes, other_labels: Codes, names: Sequence[str]
 ) -> Mapping[str, str]:
     """The word of others for each own word, where each is the other's most common one."""

@@ -11,8 +11,8 @@ from agreement_pipeline.readers.columns import (
     COLUMNS as COLUMNS,
     Columns as Columns,
     Layout as Layout,
-    probable_columns as probable_columns,
-    unnamed_columns as unnamed_columns,
+    guess_column_by_role as guess_column_by_role,
+    guessed_columns as guessed_columns,
 )
 from agreement_pipeline.readers.delivered import (
     DeliveredTable as DeliveredTable,
@@ -28,8 +28,8 @@ from agreement_pipeline.readers.exports import (
 from agreement_pipeline.readers.files import (
     UNFINISHED as UNFINISHED,
     refuse_odd_name as refuse_odd_name,
-    unpacked as unpacked,
-    without_packing_suffix as without_packing_suffix,
+    unpack_for_reading as unpack_for_reading,
+    strip_compression_suffix as strip_compression_suffix,
 )
 from agreement_pipeline.readers.json_files import (
     large_file_progress as large_file_progress,
@@ -45,7 +45,7 @@ from agreement_pipeline.readers.reading import (
 )
 from agreement_pipeline.readers.periods import (
     Bounds as Bounds,
-    Rounds as Rounds,
+    RoundPeriods as RoundPeriods,
 )
 from agreement_pipeline.readers.rules import PredictionsFile as PredictionsFile
 from agreement_pipeline.readers.rules import (

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import Annotated, Literal
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
+from agreement_pipeline.mistakes import Value, is_whole_number_between, refuse_mistakes
 from agreement_pipeline.readers.time_forms import has_parts_of_a_day
 from agreement_pipeline.text import called, counted, joined, listed
 
@@ -112,7 +112,13 @@ class Columns:
     encoding: Annotated[str, Value("an encoding of text, such as cp1252", is_encoding)] = "utf-8"
     decimal: Annotated[str, Value("a point or a comma", (".", ",").__contains__)] = "."
     sheet: str | None = None
-    header_row: Annotated[int, Value("a whole number from 1 to 1,048,576", whole(1, 1 << 20))] = 1
+    header_row: Annotated[
+        int,
+        Value(
+            "a is_whole_number_between number from 1 to 1,048,576",
+            is_whole_number_between(1, 1 << 20),
+        ),
+    ] = 1
     time_format: Annotated[str | None, TIME_FORMAT] = None
 
     def __post_init__(self) -> None:
@@ -192,9 +198,9 @@ def choose_columns(
                 **suggested_columns,
                 **(raters if layout == "wide" else {}),
             }
-            step = f"Read it with {_read_call(suggested_columns, layout)}."
+            step = f"Read it with {_example_read_call(suggested_columns, layout)}."
             if "…" in map(suggested_columns.get, ("rater", "label")):
-                wide = _read_call({"item": suggested_columns["item"], **raters}, "wide")
+                wide = _example_read_call({"item": suggested_columns["item"], **raters}, "wide")
                 step = f"{step[:-1]}, or with {wide} if each rater has a column."
         raise RatingsError(
             f"{source}: found no {called('column', missing.values())} among {listed(header, 12)}; "
@@ -203,10 +209,10 @@ def choose_columns(
     optional_columns = {
         name: name for name in OPTIONAL if name not in column_by_role and name in free
     }
-    return column_by_role | optional_columns | unnamed_columns(header, columns)
+    return column_by_role | optional_columns | guessed_columns(header, columns)
 
 
-def _read_call(column_by_role: Mapping[str, object], layout: Layout) -> str:
+def _example_read_call(column_by_role: Mapping[str, object], layout: Layout) -> str:
     columns = ", ".join(
         f"{name}={column!r}" for name, column in column_by_role.items() if column != name
     )
@@ -214,10 +220,10 @@ def _read_call(column_by_role: Mapping[str, object], layout: Layout) -> str:
     return f"read_ratings(frame, Columns({columns}){layout_argument})"
 
 
-def unnamed_columns(header: list[str], columns: Columns) -> dict[str, str]:
+def guessed_columns(header: list[str], columns: Columns) -> dict[str, str]:
     """Columns that are read under another name, though nobody named them.
 
-    >>> unnamed_columns(["item", "rater", "label", "replicate"], COLUMNS)
+    >>> guessed_columns(["item", "rater", "label", "replicate"], COLUMNS)
     {'occurrence': 'replicate'}
     """
     used_columns = (*columns.column_by_role.values(), *columns.raters)
@@ -259,7 +265,7 @@ def choose_rater_columns(
     in_project = f"columns: {{raters: {json.dumps(candidates, ensure_ascii=False)}}} in a project"
     step = f"{in_project}, or {options}"
     if source == FRAME:
-        step = _read_call({**columns.column_by_role, "raters": tuple(candidates)}, "wide")
+        step = _example_read_call({**columns.column_by_role, "raters": tuple(candidates)}, "wide")
     raise RatingsError(
         f"{source}: found no column that is named as a rater's; expected the names of the raters' "
         "columns in a wide table, since other columns can hold dates or settled labels. "
@@ -277,10 +283,10 @@ def refuse_repeated_names(names: list[str], place: str) -> None:
         )
 
 
-def probable_columns(header: list[str]) -> dict[str, str]:
+def guess_column_by_role(header: list[str]) -> dict[str, str]:
     """The columns of a long table that are probably the item, the rater and so on.
 
-    >>> probable_columns(["post_id", "annotator", "category", "doc"])
+    >>> guess_column_by_role(["post_id", "annotator", "category", "doc"])
     {'item': 'doc', 'rater': 'annotator', 'label': 'category'}
     """
     column_by_role: dict[str, str] = {}

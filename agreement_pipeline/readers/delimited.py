@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.ratings import Codes, Limits
 from agreement_pipeline.readers.columns import (
     COLUMNS,
@@ -30,8 +30,8 @@ from agreement_pipeline.readers.files import (
     StableFile,
     count_line_feeds,
     open_text,
-    read_start,
-    readable,
+    read_first_bytes,
+    refusing_read_errors,
 )
 from agreement_pipeline.text import counted
 
@@ -43,13 +43,19 @@ BLOCK_BYTES = 1 << 19
 BATCH_ROWS = 8_192
 
 
-def detect_separator(path: Path, default: str | None = None, columns: Columns = COLUMNS) -> str:
+def detect_separator(
+    path: Path, default: str | None = None, format_columns: Columns = COLUMNS
+) -> str:
     """The usual separator, if it parts the header.
 
     Else it is the mark that parts most rows as the header, or the header into most cells.
     """
-    start = read_start(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
-    below = "\n".join(start.split("\n")[columns.header_row - 1 :])
+    start = (
+        read_first_bytes(path)
+        .decode(format_columns.encoding, errors="replace")
+        .removeprefix("\ufeff")
+    )
+    below = "\n".join(start.split("\n")[format_columns.header_row - 1 :])
     *lines, _ = [*re.split("\r\n|\r|\n", below.rstrip("\r\n")), ""][: SAMPLE_LINES + 1]
     widths = {
         mark: [len(cells) for cells in csv.reader(lines, delimiter=mark) if cells]
@@ -70,7 +76,7 @@ def detect_separator(path: Path, default: str | None = None, columns: Columns = 
 
 def has_separator_line(path: Path, columns: Columns = COLUMNS) -> bool:
     """True if the first line only names the separator (`sep=;`), as Excel reads and writes it."""
-    start = read_start(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
+    start = read_first_bytes(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
     return re.match("sep=[^\r\n]\r?\n", start) is not None
 
 
@@ -88,14 +94,16 @@ def read_delimited_rows(
         columns = skip_separator_line(path, COLUMNS)
         for _ in range(1, columns.header_row):
             next(file)
-        rows = _parse_rows(file, detect_separator(path, columns=columns), place, columns.header_row)
+        rows = _parse_delimited_rows(
+            file, detect_separator(path, format_columns=columns), place, columns.header_row
+        )
         _, header = next(rows, (1, []))
         for number, cells in rows:
             if cells:
                 yield number, dict(zip(header, cells, strict=True))
 
 
-def _parse_rows(
+def _parse_delimited_rows(
     lines: Iterable[str], separator: str, source: str, first_row: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
     number, width = first_row - 1, 0
@@ -125,9 +133,9 @@ class Delimited:
         self, path: Path, default_separator: str, limits: Limits, columns: Columns
     ) -> None:
         self._source, self._first = path.name, columns.header_row
-        self._file = StableFile.of(path, columns.encoding, n_skipped_lines=self._first - 1)
+        self._file = StableFile.at_path(path, columns.encoding, n_skipped_lines=self._first - 1)
         self._separator = detect_separator(path, default_separator, columns)
-        self._look(limits)
+        self._read_header_and_check(limits)
         place = f"{self._source}: row {self._first}"
         if not self.header:
             raise RatingsError(
@@ -139,15 +147,16 @@ class Delimited:
             mark := next((candidate for candidate in marks if candidate in first_column), None)
         ):
             raise RatingsError(
-                f"{place}: found one column, {shown(first_column)}, that holds {mark!r}; expected "
+                f"{place}: found one column, {value_in_message(first_column)}, that holds "
+                f"{mark!r}; expected "
                 f"columns separated by {self._separator!r}, as in a file of this name. Save it "
                 "with that separator, or under the right name (.csv for commas, .tsv for tabs)"
                 f"{LATER_HEADER_HINT}."
             )
         refuse_repeated_names(self.header, place)
 
-    def _look(self, limits: Limits) -> None:
-        start = read_start(self._file.path).decode(self._file.encoding, errors="replace")
+    def _read_header_and_check(self, limits: Limits) -> None:
+        start = read_first_bytes(self._file.path).decode(self._file.encoding, errors="replace")
         if self._first > 1 and "\r" in start and "\n" not in start:
             raise RatingsError(
                 f"{self._source}: found lines that end in a carriage return alone; expected line "
@@ -159,10 +168,10 @@ class Delimited:
             "\r" in line[:-1] for line in above
         )
         n_lines, self._regular, n_quotes, head = 0, can_skip_lines, 0, b""
-        for block in self._file.blocks():
+        for block in self._file.iterate_blocks():
             quotes = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == QUOTE)
             lone_returns = block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0
-            is_regular = _is_regular(block, quotes, n_quotes, self._separator)
+            is_regular = _has_regular_quotes(block, quotes, n_quotes, self._separator)
             self._regular &= is_regular and not lone_returns
             n_lines += count_line_feeds(block) + lone_returns
             n_quotes += len(quotes)
@@ -170,21 +179,25 @@ class Delimited:
         in_first = head.partition(b"\n")[0].count(QUOTE)
         self._quoted = n_quotes > in_first
         self._regular &= n_quotes % 2 == 0 and in_first % 2 == 0
-        self.header = next(self._parse_rows(head), (1, []))[1]
+        self.header = next(self._parse_block(head), (1, []))[1]
         place = f"{self._source}: row {self._first}"
         limits.refuse_beyond("columns", len(self.header), place, "columns")
         limits.refuse_beyond("rows", n_lines, self._source, "lines")
 
-    def _parse_rows(self, data: bytes) -> Iterator[tuple[int, list[str]]]:
+    def _parse_block(self, data: bytes) -> Iterator[tuple[int, list[str]]]:
         text = StringIO(data.decode(), newline="")
-        return _parse_rows(text, self._separator, self._source, self._first)
+        return _parse_delimited_rows(text, self._separator, self._source, self._first)
 
-    def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
-        with readable(self._file.path):
-            n_rows = (yield from self._by_arrow(names)) if self._regular else 0
+    def iterate_batches(
+        self, names: Sequence[str], _lists: object = ()
+    ) -> Iterator[pa.RecordBatch]:
+        with refusing_read_errors(self._file.path):
+            n_rows = (yield from self._iterate_batches_by_arrow(names)) if self._regular else 0
         if n_rows is not None:
             places, blank = [self.header.index(name) for name in names], [""] * len(self.header)
-            rows = islice(self._parse_rows(b"".join(self._file.blocks())), n_rows + 1, None)
+            rows = islice(
+                self._parse_block(b"".join(self._file.iterate_blocks())), n_rows + 1, None
+            )
             data = (cells or blank for _, cells in rows)
             while batch := list(islice(data, BATCH_ROWS)):
                 columns = [[cells[place] or None for cells in batch] for place in places]
@@ -192,7 +205,7 @@ class Delimited:
                 yield pa.record_batch(arrays, names=list(names))
         self._file.refuse_change()
 
-    def _by_arrow(self, names: Sequence[str]) -> Generator[Any, None, int | None]:
+    def _iterate_batches_by_arrow(self, names: Sequence[str]) -> Generator[Any, None, int | None]:
         """It returns after how many rows Arrow cannot go on."""
         from pyarrow import csv as arrow_csv
 
@@ -232,7 +245,7 @@ class Delimited:
         return None
 
 
-def _is_regular(block: bytes, quotes: Codes, n_before: int, separator: str) -> bool:
+def _has_regular_quotes(block: bytes, quotes: Codes, n_before: int, separator: str) -> bool:
     """Every quote opens a cell, closes one, or is doubled inside of one, as in RFC 4180.
 
     Arrow loses the line feed after a carriage return in a cell if a block of its own ends there.

@@ -17,16 +17,16 @@ import pyarrow.compute as pc
 from agreement_pipeline.engine import duckdb_session, is_spark_frame
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.ratings import LIMITS, Limits, ParquetRows, parquet_of
+from agreement_pipeline.ratings import LIMITS, Limits, ParquetRows, write_parquet_content
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import (
     DeliveredRows,
     ReadRequest,
     Source,
-    own_name,
     select_reader,
+    source_name_of_column,
 )
-from agreement_pipeline.readers.files import unpacked
+from agreement_pipeline.readers.files import unpack_for_reading
 from agreement_pipeline.readers.periods import FIELD_PREFIX, cut_into_rounds
 from agreement_pipeline.readers.rules import RULES, Rules, merge_raters
 from agreement_pipeline.readers.table import TABLE, URL_MARK, is_pattern
@@ -78,12 +78,12 @@ class DeliveredTable:
     def __len__(self) -> int:
         return int(self.keys.num_rows)
 
-    def own_name(self, name: str) -> str:
-        return own_name(name, self.header, self.own_name_by_canonical)
+    def source_name(self, name: str) -> str:
+        return source_name_of_column(name, self.header, self.own_name_by_canonical)
 
-    def lacks(self, names: Collection[str] | None) -> list[str]:
+    def missing_columns(self, names: Collection[str] | None) -> list[str]:
         """Columns that were delivered and are not in this table. None asks for all columns."""
-        wanted_names = self.header if names is None else map(self.own_name, names)
+        wanted_names = self.header if names is None else map(self.source_name, names)
         present = {*self.columns.column_names}
         return sorted({name for name in wanted_names if name in self.header} - present)
 
@@ -94,7 +94,7 @@ class DeliveredTable:
         for name in self.columns.column_names:
             table = table.append_column(name, self.columns[name])
         own_names = dict(sorted(self.own_name_by_canonical.items()))
-        return parquet_of(
+        return write_parquet_content(
             table, {HEADER: json.dumps(self.header), OWN_NAMES: json.dumps(own_names)}
         )
 
@@ -105,7 +105,7 @@ class DeliveredTable:
         """It may be without the rows of a rater."""
         rows = ParquetRows(content)
         metadata = rows.schema.metadata
-        table = pa.concat_tables([rows.schema.empty_table(), *rows.parts()])
+        table = pa.concat_tables([rows.schema.empty_table(), *rows.iterate_row_groups()])
         if without_rater is not None:
             is_other = pc.not_equal(table[f"{KEY_PREFIX}rater"], without_rater)
             table = table.filter(pc.fill_null(is_other, True))
@@ -153,7 +153,7 @@ def read_delivered(
         )
     path = Path(source)
     path = path if path.name else path.resolve()
-    with unpacked(path, limits) as place:
+    with unpack_for_reading(path, limits) as place:
         reader = select_reader(place, rules.reader, columns)
         rows = reader.read_delivered_rows(place, request, names)
         return _load_delivered(rows, request, round_name, memory_limit)
@@ -169,28 +169,30 @@ def _load_delivered(
         rows = merge_raters(rows, request.rules.same_rater)
     where_sql = ""
     if round_name is not None and "round" in rows.names:
-        where_sql = f" WHERE {rows.text('round')} = {rows.literal(round_name)}"
-    (n_rows,) = rows.relation.values(f"SELECT COUNT(*) FROM {rows}{where_sql}")
+        where_sql = f" WHERE {rows.text_sql('round')} = {rows.value_sql(round_name)}"
+    (n_rows,) = rows.relation.query_column(f"SELECT COUNT(*) FROM {rows}{where_sql}")
     _require_memory(rows.source, n_rows, len(delivered.columns) + len(KEYS), memory_limit)
-    keys = [f"{rows.text(name)} AS {rows.quoted(KEY_PREFIX + name)}" for name in KEYS]
+    keys = [f"{rows.text_sql(name)} AS {rows.quote_column(KEY_PREFIX + name)}" for name in KEYS]
     selected_columns = [
-        f"{rows.quoted(column)} AS {rows.quoted(FIELD_PREFIX + name)}"
+        f"{rows.quote_column(column)} AS {rows.quote_column(FIELD_PREFIX + name)}"
         for name, column in delivered.columns.items()
     ]
     with rows.reading():
-        table = rows.relation.ask(
+        table = rows.relation.query(
             f"SELECT {', '.join([*keys, *selected_columns])} FROM {rows}{where_sql} ORDER BY nth"
         )
-    text_columns = {own_name(name, delivered.header, delivered.canonical) for name in ALWAYS_TEXT}
+    text_columns = {
+        source_name_of_column(name, delivered.header, delivered.canonical) for name in ALWAYS_TEXT
+    }
     typed = {
-        name: as_text(table[FIELD_PREFIX + name])
+        name: column_as_texts(table[FIELD_PREFIX + name])
         if name in text_columns
-        else as_typed(table[FIELD_PREFIX + name], request.columns.decimal)
+        else column_as_typed(table[FIELD_PREFIX + name], request.columns.decimal)
         for name in delivered.columns
     }
     return DeliveredTable(
         pa.table(typed) if typed else pa.table({}),
-        pa.table({name: as_text(table[KEY_PREFIX + name]) for name in KEYS}),
+        pa.table({name: column_as_texts(table[KEY_PREFIX + name]) for name in KEYS}),
         delivered.header,
         delivered.canonical,
     )
@@ -198,7 +200,7 @@ def _load_delivered(
 
 def _require_memory(source: str, n_rows: int, n_columns: int, memory_limit: str | None) -> None:
     needed_bytes = BYTES_AT_LEAST + n_rows * n_columns * BYTES_PER_CELL
-    available_bytes = memory_bound(memory_limit)
+    available_bytes = memory_limit_bytes(memory_limit)
     if needed_bytes > available_bytes:
         raise ContractError(
             f"{source}: found {n_rows:,} rows of {n_columns} columns, which need about "
@@ -208,7 +210,7 @@ def _require_memory(source: str, n_rows: int, n_columns: int, memory_limit: str 
         )
 
 
-def memory_bound(memory_limit: str | None) -> float:
+def memory_limit_bytes(memory_limit: str | None) -> float:
     """How many bytes a validation may take: a limit such as 4GB, or most of the memory there is."""
     if memory_limit is not None:
         number, unit = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", memory_limit).groups()  # type: ignore[union-attr]  # the project checks its form
@@ -219,25 +221,25 @@ def memory_bound(memory_limit: str | None) -> float:
     return available_bytes * SHARE_OF_MEMORY
 
 
-def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def column_as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column as Arrow texts."""
     return column.cast(pa.large_string())
 
 
-def as_typed(column: pa.ChunkedArray, decimal: str = ".") -> pa.ChunkedArray:
+def column_as_typed(column: pa.ChunkedArray, decimal: str = ".") -> pa.ChunkedArray:
     """Numbers, times or flags, if all texts of a column are such ones. Else text.
 
     Each distinct text is read once. A text with a leading zero, such as 007, is no number.
 
-    >>> as_typed(pa.chunked_array([["1", None, "0.5"]])).type
+    >>> column_as_typed(pa.chunked_array([["1", None, "0.5"]])).type
     DataType(double)
-    >>> as_typed(pa.chunked_array([["007", "1"]])).to_pylist()
+    >>> column_as_typed(pa.chunked_array([["007", "1"]])).to_pylist()
     ['007', '1']
     """
     kind = column.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return column
-    text = as_text(column)
+    text = column_as_texts(column)
     coded = text.dictionary_encode().combine_chunks()
     coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
     values = _typed_values(coded.dictionary, decimal, has_gaps=coded.null_count > 0)
@@ -250,30 +252,30 @@ def _typed_values(texts: pa.Array, decimal: str, *, has_gaps: bool) -> pa.Array 
     """None if they are none of numbers, times and flags."""
     if not len(texts):
         return None
-    if _all_match(pc.is_in(texts, FLAGS)):
+    if _are_all_true(pc.is_in(texts, FLAGS)):
         return pc.is_in(texts, TRUE)
-    numbers = _numbers(texts, decimal, has_gaps=has_gaps)
-    return _times(texts) if numbers is None else numbers
+    numbers = _texts_as_numbers(texts, decimal, has_gaps=has_gaps)
+    return _texts_as_times(texts) if numbers is None else numbers
 
 
-def _numbers(texts: pa.Array, decimal: str, *, has_gaps: bool) -> pa.Array | None:
-    if _all_match(pc.match_substring_regex(texts, WHOLE_NUMBER)):
+def _texts_as_numbers(texts: pa.Array, decimal: str, *, has_gaps: bool) -> pa.Array | None:
+    if _are_all_true(pc.match_substring_regex(texts, WHOLE_NUMBER)):
         digits = pc.utf8_length(pc.replace_substring_regex(texts, "^[+-]", ""))
         is_exact = pc.max(digits).as_py() <= (EXACT_DIGITS if has_gaps else EXACT_DIGITS + 3)
-        return _without_plus(texts).cast(pa.int64()) if is_exact else None
+        return _strip_plus_signs(texts).cast(pa.int64()) if is_exact else None
     is_comma = decimal == ","
-    if not _all_match(pc.match_substring_regex(texts, COMMA_NUMBER if is_comma else NUMBER)):
+    if not _are_all_true(pc.match_substring_regex(texts, COMMA_NUMBER if is_comma else NUMBER)):
         return None
     numbers = pc.replace_substring(texts, ",", ".") if is_comma else texts
-    return _without_plus(numbers).cast(pa.float64())
+    return _strip_plus_signs(numbers).cast(pa.float64())
 
 
-def _times(texts: pa.Array) -> pa.Array | None:
+def _texts_as_times(texts: pa.Array) -> pa.Array | None:
     for pattern, type_ in (
         (TIME_WITH_ZONE, pa.timestamp("us", "UTC")),
         (TIME_WITHOUT_ZONE, pa.timestamp("us")),
     ):
-        if _all_match(pc.match_substring_regex(texts, pattern)):
+        if _are_all_true(pc.match_substring_regex(texts, pattern)):
             try:
                 return texts.cast(type_)
             except pa.ArrowInvalid:  # the 31st of February
@@ -281,9 +283,9 @@ def _times(texts: pa.Array) -> pa.Array | None:
     return None
 
 
-def _all_match(flags: pa.Array) -> bool:
+def _are_all_true(flags: pa.Array) -> bool:
     return bool(pc.all(flags).as_py())
 
 
-def _without_plus(texts: pa.Array) -> pa.Array:
+def _strip_plus_signs(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(texts, "^[+]", "")

@@ -20,7 +20,7 @@ from agreement_pipeline.readers.files import (
     CutOffError,
     FileKind,
     detect_kind,
-    read_start,
+    read_first_bytes,
     refuse_unfinished,
 )
 from agreement_pipeline.readers.rows import Rows, Submission
@@ -85,34 +85,34 @@ class Export:
     def records(self, *files: Path) -> Iterator[Record]:
         """All records. The place of the last one is kept for errors."""
         for path in files or self.files:
-            for record in read_records(path, self.place(path)):
+            for record in read_records(path, self.file_name_in_export(path)):
                 self.last_place = record[0]
                 yield record
 
-    def place(self, path: Path) -> str:
+    def file_name_in_export(self, path: Path) -> str:
         """A file's name in the export."""
         return str(path.relative_to(self.path)) if self.path.is_dir() else path.name
 
-    def folders(self, path: Path) -> tuple[str, ...]:
+    def folder_names_of(self, path: Path) -> tuple[str, ...]:
         return path.relative_to(self.path).parts[:-1]
 
 
-def read_records(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
+def read_records(path: Path, source_name: str, errors: str = "strict") -> Iterator[Record]:
     """The records of a file of any kind, each with its place."""
     kind, row_word = detect_kind(path), "record"
     rows: Iterable[tuple[int, Mapping[str, Any]]] = ()
     if kind == "text":
-        rows, row_word = read_delimited_rows(path, place, errors), "row"
+        rows, row_word = read_delimited_rows(path, source_name, errors), "row"
     elif kind == "json":
         from agreement_pipeline.readers.json_files import read_json_objects
 
-        rows = read_json_objects(path, place)
+        rows = read_json_objects(path, source_name)
     elif kind in ("parquet", "arrow"):
         from agreement_pipeline.readers.parquet import read_columnar_rows
 
         rows = enumerate(read_columnar_rows(path, kind), 1)
     for number, value in rows:
-        yield f"{place}: {row_word} {number}", value
+        yield f"{source_name}: {row_word} {number}", value
 
 
 Source = Any
@@ -162,17 +162,19 @@ class DeliveredRows:
     canonical: Mapping[str, str]
 
 
-def own_name(name: str, header: Collection[str], canonical: Mapping[str, str]) -> str:
+def source_name_of_column(name: str, header: Collection[str], canonical: Mapping[str, str]) -> str:
     """What a source calls a column. A column under the very name comes first."""
     return name if name in header else canonical.get(name, name)
 
 
-def wanted_columns(
+def select_wanted_columns(
     names: Collection[str] | None, header: Collection[str], canonical: Mapping[str, str]
 ) -> list[str]:
     """The columns of a source that are among the names. None stands for all."""
     wanted_names = (
-        header if names is None else (own_name(name, header, canonical) for name in names)
+        header
+        if names is None
+        else (source_name_of_column(name, header, canonical) for name in names)
     )
     return [name for name in dict.fromkeys(wanted_names) if name in header]
 
@@ -224,7 +226,7 @@ class Reader(ABC):
             source, replace(request, rules=Rules(reader=self.name, all_rounds=True))
         )
         header = tuple(name for name in rows.names if name not in ("nth", "row", "column"))
-        columns = {name: name for name in wanted_columns(names, header, {})}
+        columns = {name: name for name in select_wanted_columns(names, header, {})}
         return DeliveredRows(rows, columns, header, {})
 
     @property
@@ -269,7 +271,7 @@ def select_reader(path: Path, name: str | None = None, columns: Columns = COLUMN
         import_module("agreement_pipeline.readers.table")  # which registers the reader of tables
         return READERS[TABLE]
     import_module("agreement_pipeline.readers.tools")  # which registers all
-    if name is None and _is_plain(export):
+    if name is None and _is_plain_table(export):
         return READERS[TABLE]
     if name is not None:
         if name not in READERS:
@@ -293,10 +295,10 @@ def select_reader(path: Path, name: str | None = None, columns: Columns = COLUMN
     return min(matching, key=lambda reader: reader.submissions is None)
 
 
-def _is_plain(export: Export) -> bool:
+def _is_plain_table(export: Export) -> bool:
     if export.path.is_dir() or export.path.suffix == ".json" or export.kind != "text":
         return False
-    start = read_start(export.path).decode("utf-8-sig", errors="replace").lstrip()
+    start = read_first_bytes(export.path).decode("utf-8-sig", errors="replace").lstrip()
     endings = tuple(ending for reader in READERS.values() for ending in reader.column_endings)
     is_of_a_tool = any(str(name).endswith(endings) for name in export.first_record)
     return not OF_TOKENS.match(start.partition("\n")[0].rstrip()) and not is_of_a_tool

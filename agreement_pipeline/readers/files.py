@@ -15,7 +15,7 @@ import numpy as np
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LIMITS, Limits
-from agreement_pipeline.text import in_utf_8
+from agreement_pipeline.text import as_valid_utf_8
 
 UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 WAIT = "Wait until it is complete, or export it again."
@@ -59,7 +59,7 @@ class CutOffError(RatingsError):
 
 
 def refuse_odd_name(path: Path) -> None:
-    if str(path) != (plain := in_utf_8(str(path))):
+    if str(path) != (plain := as_valid_utf_8(str(path))):
         raise RatingsError(
             f"{plain}: found a name that is not UTF-8; expected one that is. Rename the file."
         )
@@ -103,9 +103,9 @@ class StableFile:
     n_skipped_lines: int = 0
 
     @classmethod
-    def of(cls, path: Path, encoding: str = UTF_8, n_skipped_lines: int = 0) -> "StableFile":
+    def at_path(cls, path: Path, encoding: str = UTF_8, n_skipped_lines: int = 0) -> "StableFile":
         """The file as it is now: its size and the time of its last change."""
-        with readable(path), path.open("rb"):
+        with refusing_read_errors(path), path.open("rb"):
             status = path.stat()
         if not status.st_size:
             raise RatingsError(
@@ -114,11 +114,11 @@ class StableFile:
             )
         return cls(path, status.st_size, status.st_mtime_ns, encoding, n_skipped_lines)
 
-    def blocks(self) -> Iterator[bytes]:
+    def iterate_blocks(self) -> Iterator[bytes]:
         """The lines are whole, in UTF-8, and have no byte order mark."""
         name, n_lines, is_blank = self.path.name, self.n_skipped_lines, True
-        with readable(self.path):
-            for block in self._in_utf_8():
+        with refusing_read_errors(self.path):
+            for block in self._iterate_blocks_in_utf_8():
                 if b"\0" in block:
                     line = n_lines + block.count(b"\n", 0, block.index(b"\0")) + 1
                     raise RatingsError(
@@ -138,7 +138,7 @@ class StableFile:
                 "Check that the export is complete."
             )
 
-    def _in_utf_8(self) -> Iterator[bytes]:
+    def _iterate_blocks_in_utf_8(self) -> Iterator[bytes]:
         mark, open_options = BOM_UTF8, dict[str, Any](mode="rb")
         if self.encoding != UTF_8:
             open_options = {"encoding": self.encoding, "newline": "\n"}
@@ -159,7 +159,7 @@ class StableFile:
 
     def refuse_change(self) -> None:
         """Refuse the file if it has changed since."""
-        with readable(self.path):
+        with refusing_read_errors(self.path):
             current = self.path.stat()
         if (current.st_size, current.st_mtime_ns) != (self.size, self.modified_ns):
             raise RatingsError(
@@ -170,7 +170,7 @@ class StableFile:
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
+def refusing_read_errors(path: Path) -> Iterator[None]:
     """Refuse the file where the operating system raises an error."""
     try:
         yield
@@ -181,14 +181,14 @@ def readable(path: Path) -> Iterator[None]:
         ) from None
 
 
-def read_start(path: Path) -> bytes:
-    with readable(path), path.open("rb") as file:
+def read_first_bytes(path: Path) -> bytes:
+    with refusing_read_errors(path), path.open("rb") as file:
         return file.read(START_BYTES)
 
 
 def detect_kind(path: Path) -> FileKind:
     """What kind of file it is, by its first bytes."""
-    start = read_start(path)
+    start = read_first_bytes(path)
     text = start.removeprefix(BOM_UTF8).lstrip()
     kinds = (kind for magic, kind in KIND_BY_MAGIC.items() if start.startswith(magic))
     return next(kinds, KIND_BY_FIRST_MARK.get(text[:1], "text"))
@@ -233,22 +233,22 @@ def open_text(
 
 
 @contextmanager
-def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
+def unpack_for_reading(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
     """What a ZIP file or a compressed file holds, for as long as it is read; else the path
     itself.
     """
     refuse_unfinished(path)
-    form = detect_packing(path)
+    form = detect_compression(path)
     if form is None:
         yield path
         return
     with TemporaryDirectory() as folder:
-        place = Path(folder) / without_packing_suffix(path.name)
+        place = Path(folder) / strip_compression_suffix(path.name)
         _unpack(path, form, place, limits)
         yield place
 
 
-def detect_packing(path: Path) -> str | None:
+def detect_compression(path: Path) -> str | None:
     """How a file is packed: ZIP, gzip or zstd. None if it is not."""
     if not path.is_file():
         return None
@@ -262,7 +262,7 @@ def detect_packing(path: Path) -> str | None:
                 f"{path.name}: found a damaged ZIP file or workbook ({error}); expected a whole "
                 f"one. {WAIT}"
             ) from None
-    start = read_start(path)
+    start = read_first_bytes(path)
     if start.startswith(ZIP):
         raise RatingsError(  # the list of what it holds stands at its end
             f"{path.name}: found a ZIP file or workbook without its end; expected a whole one. "
@@ -274,10 +274,10 @@ def detect_packing(path: Path) -> str | None:
     )
 
 
-def without_packing_suffix(name: str) -> str:
+def strip_compression_suffix(name: str) -> str:
     """The name without the ending of a compressed file.
 
-    >>> without_packing_suffix("2026-09.csv.gz"), without_packing_suffix("2026-09.csv")
+    >>> strip_compression_suffix("2026-09.csv.gz"), strip_compression_suffix("2026-09.csv")
     ('2026-09.csv', '2026-09.csv')
     """
     ending_lengths = (

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.columns import refuse_repeated_names
 from agreement_pipeline.readers.files import (
@@ -50,7 +50,7 @@ def _object_of_unique_names(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     return record
 
 
-def _is_cut(error: Exception, text: str) -> bool:
+def _is_cut_off(error: Exception, text: str) -> bool:
     """True if a text is no JSON since it ends too early."""
     if not isinstance(error, json.JSONDecodeError) or error.msg == "Extra data":
         return False
@@ -77,26 +77,26 @@ def read_json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[s
     """The objects of a file, numbered from 1. No more than a few are in memory."""
     place = place or path.name
     with open_text(path, place) as file:
-        stream = _Stream(path, file, place)
+        stream = _JsonStream(path, file, place)
         try:
-            yield from stream.objects()
+            yield from stream.iterate_objects()
         finally:
             _progress_by_stream.pop(stream, None)
 
 
-class _Stream:
+class _JsonStream:
     def __init__(self, path: Path, file: TextIO, place: str) -> None:
         self.path, self.file, self.place = path, file, place
         self.buffer, self.position, self.number = "", 0, 0
         self.size = path.stat().st_size
         self.decoder = json.JSONDecoder(object_pairs_hook=_object_of_unique_names)
 
-    def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def iterate_objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         array = self._next_mark() == "["
         self.position += array
         while (mark := self._next_mark()) and mark != "]":
             self.number += 1
-            yield self.number, self._object()
+            yield self.number, self._parse_object()
             if array and self._next_mark() == ",":
                 self.position += 1
         if array and not mark:
@@ -126,7 +126,7 @@ class _Stream:
         self.buffer += text
         return bool(text)
 
-    def _object(self) -> dict[str, Any]:
+    def _parse_object(self) -> dict[str, Any]:
         while True:
             try:
                 record, end_position = self.decoder.raw_decode(self.buffer, self.position)
@@ -135,14 +135,14 @@ class _Stream:
                 refuse_repeated_names([*repeated.args], f"{self.place}: record {self.number}")
                 raise
             except (ValueError, RecursionError) as error:
-                if not _is_cut(error, self.buffer):
+                if not _is_cut_off(error, self.buffer):
                     raise self._record_error(
                         f"text that is not readable as JSON ({error})"
                     ) from None
                 if not self._read_more():
                     raise self._cut_off_error("in the middle of") from None
         if not isinstance(record, dict):
-            raise self._record_error(shown(record))
+            raise self._record_error(value_in_message(record))
         if SURROGATE.search(self.buffer, self.position, end_position):
             _refuse_half_character(record, f"{self.place}: record {self.number}")
         self.position = end_position
@@ -169,7 +169,7 @@ class _Stream:
 class JsonLines:
     def __init__(self, path: Path, limits: Limits) -> None:
         names, self._parts = dict[str, None](), list[tuple[int, dict[str, Any]]]()
-        records = _records(path, limits)
+        records = _iterate_records(path, limits)
         while batch := list(islice(records, BATCH_ROWS)):
             places: dict[str, list[int]] = {}
             for index, record in enumerate(batch):
@@ -181,7 +181,7 @@ class JsonLines:
                 for name, indices in places.items():
                     column: list[Any] = [None] * len(batch)
                     for index in indices:
-                        column[index] = _cell(batch[index][name])
+                        column[index] = _value_as_cell(batch[index][name])
                     cells[name] = column
                     if all(
                         column[index] is None or isinstance(column[index], str) for index in indices
@@ -191,30 +191,32 @@ class JsonLines:
         limits.refuse_beyond("columns", len(names), path.name, "columns")
         self.header = list(names)
 
-    def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[dict[str, Any]]:
+    def iterate_batches(
+        self, names: Sequence[str], _lists: object = ()
+    ) -> Iterator[dict[str, Any]]:
         for n_rows, columns in self._parts:
             empty = pa.nulls(n_rows, pa.large_string())
             yield {name: columns.get(name, empty) for name in names}
 
 
-def _cell(value: object) -> object:
+def _value_as_cell(value: object) -> object:
     """A value as a cell: flags as text, lists as lists of cells."""
     if isinstance(value, list):
-        return [None if member == "" else _cell(member) for member in value]
+        return [None if member == "" else _value_as_cell(member) for member in value]
     return category_text(value) if isinstance(value, bool) else value
 
 
-def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
+def _iterate_records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
     """The lines as records. Blank lines at the end are none."""
     source, row, waiting = path.name, 0, list[str]()
-    for block in StableFile.of(path).blocks():
+    for block in StableFile.at_path(path).iterate_blocks():
         for line in block.decode().removesuffix("\n").split("\n"):
             if line.strip() and waiting:
                 for row, waiting_line in enumerate(waiting, row + 1):  # noqa: B020
-                    yield _record(waiting_line, row, False, source)
+                    yield _parse_record(waiting_line, row, False, source)
                 waiting.clear()
             waiting.append(line)
-    yield _record(waiting[0], row + 1, True, source)
+    yield _parse_record(waiting[0], row + 1, True, source)
     limits.refuse_beyond("rows", row + len(waiting), source, "lines")
 
 
@@ -226,7 +228,7 @@ _LINE = json.JSONDecoder(
 )
 
 
-def _record(line: str, row: int, is_last: bool, source: str) -> dict[str, object]:
+def _parse_record(line: str, row: int, is_last: bool, source: str) -> dict[str, object]:
     text, place = line.strip(), f"{source}: row {row}"
     if not text:
         return {}
@@ -238,14 +240,14 @@ def _record(line: str, row: int, is_last: bool, source: str) -> dict[str, object
                 _refuse_half_character(record, place)
             return record
         is_document = isinstance(record, list) and bool(record) and isinstance(record[0], dict)
-        finding, step = shown(text), "Write each row as an object."
+        finding, step = value_in_message(text), "Write each row as an object."
     except _RepeatedNameError as repeated:
         refuse_repeated_names([*repeated.args], place)
         raise
     except (json.JSONDecodeError, RecursionError) as error:
         is_document = row == 1 and not is_last and text in ("[", "{", "[{")
         finding = f"text that is not readable as JSON ({error})"
-        if is_last and text.startswith("{") and _is_cut(error, line):
+        if is_last and text.startswith("{") and _is_cut_off(error, line):
             finding, step = f"a last line that is cut off ({error})", WAIT
     if is_document:  # a list, or an object over several lines
         raise RatingsError(

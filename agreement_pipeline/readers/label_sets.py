@@ -45,14 +45,16 @@ def expand_member_rows(
     explicit empty set, the file cannot tell, so it is refused unless they are known to be missing.
     """
     names = [name for name in LABEL_COLUMNS if name in rows.names]
-    rows = rows.with_computed({name: rows.text(name) for name in names})
-    is_unanswered = f"rater IS NOT NULL AND {rows.blank('label')}"
-    has_unanswered = rows.any(is_unanswered)
+    rows = rows.with_computed({name: rows.text_sql(name) for name in names})
+    is_unanswered = f"rater IS NOT NULL AND {rows.is_blank_sql('label')}"
+    has_unanswered = rows.has_row(is_unanswered)
     # Who was asked is not known of a wide table's empty cells.
-    labelled = rows if "column" in rows.names else rows.without(is_unanswered, NO_ANSWER)
-    labelled = labelled.view(f"SELECT * FROM {labelled} WHERE NOT {rows.blank('label')}")
+    labelled = rows if "column" in rows.names else rows.drop_rows(is_unanswered, NO_ANSWER)
+    labelled = labelled.create_view(
+        f"SELECT * FROM {labelled} WHERE NOT {rows.is_blank_sql('label')}"
+    )
     members_by_cell = _members_by_cell(labelled, names)
-    has_empty_set = not all(map(members_by_cell.get, labelled.distinct("label")))
+    has_empty_set = not all(map(members_by_cell.get, labelled.distinct_texts("label")))
     if has_unanswered and not (has_empty_set or empty_cells_are_missing):
         raise RatingsError(
             f"{rows.describe_place(is_unanswered, 'label')}: found empty cells, and no empty set "
@@ -61,8 +63,8 @@ def expand_member_rows(
             "in a project)."
         )
     count_by_member = Counter[str]()
-    label = rows.text("label")
-    counts = labelled.relation.ask(
+    label = rows.text_sql("label")
+    counts = labelled.relation.query(
         f"SELECT {label} AS cell, COUNT(*) AS n FROM {labelled} GROUP BY {label}"
     )
     for cell, n in zip(counts["cell"].to_pylist(), counts["n"].to_pylist(), strict=True):
@@ -76,14 +78,14 @@ def expand_member_rows(
         )
     _refuse_unknown_members(labelled, names, members_by_cell, members)
     stratum_by_member = strata_of_members(members, count_by_member)
-    cells, answers = _load_answers(labelled, members_by_cell, members, stratum_by_member)
+    cells, answers = _load_cells_and_answers(labelled, members_by_cell, members, stratum_by_member)
     sql_by_column = {
-        "item": f"CONCAT({labelled.text('item')}, ' ', units.member)",
+        "item": f"CONCAT({labelled.text_sql('item')}, ' ', units.member)",
         "label": "units.answer",
-        "cluster": labelled.text("cluster" if "cluster" in rows.names else "item"),
+        "cluster": labelled.text_sql("cluster" if "cluster" in rows.names else "item"),
         MEMBER: "units.stratum",
         PART_MEMBER: "units.member",
-        PART_UNIT_OF: labelled.text("item"),
+        PART_UNIT_OF: labelled.text_sql("item"),
         "nth": f"{labelled}.nth * {len(members)} + units.place",
     }
     joins = [
@@ -92,7 +94,7 @@ def expand_member_rows(
     ]
     for name in names[1:]:
         joins += [
-            f"LEFT JOIN {cells} AS cells_{name} ON {rows.text(name)} = cells_{name}.cell",
+            f"LEFT JOIN {cells} AS cells_{name} ON {rows.text_sql(name)} = cells_{name}.cell",
             f"LEFT JOIN {answers} AS of_{name} ON of_{name}.number = cells_{name}.number "
             f"AND of_{name}.member = units.member",
         ]
@@ -102,12 +104,15 @@ def expand_member_rows(
         contents[f"{CONTENT_PREFIX}text"] = "text"
     # Only the first unit of an item has its contents: a long text is not there once for each.
     for content, name in contents.items():
-        sql_by_column[content] = f"CASE WHEN units.place = 0 THEN {labelled.text(name)} END"
+        sql_by_column[content] = f"CASE WHEN units.place = 0 THEN {labelled.text_sql(name)} END"
     made_anew = {*NOT_OF_UNITS, *names, *contents}
     carried_names = [name for name in rows.names if name not in made_anew]
-    quoted = [f"{labelled}.{rows.quoted(name)}" for name in carried_names]
-    selected = [*quoted, *(f"{sql} AS {rows.quoted(name)}" for name, sql in sql_by_column.items())]
-    return labelled.view(
+    quoted = [f"{labelled}.{rows.quote_column(name)}" for name in carried_names]
+    selected = [
+        *quoted,
+        *(f"{sql} AS {rows.quote_column(name)}" for name, sql in sql_by_column.items()),
+    ]
+    return labelled.create_view(
         f"SELECT {', '.join(selected)} FROM {labelled} {' '.join(joins)}", cells, answers
     )
 
@@ -115,11 +120,11 @@ def expand_member_rows(
 def _members_by_cell(rows: Rows, names: Sequence[str]) -> dict[str, frozenset[str]]:
     members_by_cell = dict[str, frozenset[str]]()
     for name in names:
-        for cell in rows.distinct(name):
+        for cell in rows.distinct_texts(name):
             try:
                 members_by_cell[cell] = set_members(cell)
             except LabelSetError as error:
-                test = f"{rows.text(name)} = {rows.literal(cell)}"
+                test = f"{rows.text_sql(name)} = {rows.value_sql(cell)}"
                 raise RatingsError(f"{rows.describe_place(test, name)}: {error}") from None
     return members_by_cell
 
@@ -131,19 +136,21 @@ def _refuse_unknown_members(
     members: Sequence[str],
 ) -> None:
     for name in names:
-        unknown = {cell: members_by_cell[cell].difference(members) for cell in rows.distinct(name)}
+        unknown = {
+            cell: members_by_cell[cell].difference(members) for cell in rows.distinct_texts(name)
+        }
         cells = [cell for cell, unknown_of_cell in unknown.items() if unknown_of_cell]
         if cells:
-            tests = ", ".join(map(rows.literal, cells))
+            tests = ", ".join(map(rows.value_sql, cells))
             unknown_members = sorted(set().union(*(unknown[cell] for cell in cells)))
             raise RatingsError(
-                f"{rows.describe_place(f'{rows.text(name)} IN ({tests})', name)}: found "
+                f"{rows.describe_place(f'{rows.text_sql(name)} IN ({tests})', name)}: found "
                 f"{listed(unknown_members)} in a set; expected some of {listed(members, 12)}. "
                 "Correct the label, or add it to `members` of the units."
             )
 
 
-def _load_answers(
+def _load_cells_and_answers(
     rows: Rows,
     members_by_cell: Mapping[str, frozenset[str]],
     members: Sequence[str],
@@ -163,6 +170,6 @@ def _load_answers(
     cells = pa.table({"cell": [*members_by_cell], "number": range(len(members_by_cell))})
     session = rows.relation.session
     return (
-        session.load(cells.schema, cells.to_batches()),
-        session.load(answers.schema, answers.to_batches()),
+        session.load_batches(cells.schema, cells.to_batches()),
+        session.load_batches(answers.schema, answers.to_batches()),
     )

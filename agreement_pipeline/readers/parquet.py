@@ -20,9 +20,9 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     Limits,
     NoTextError,
+    as_python_values,
     expanded_bytes,
-    is_as_given,
-    listed_values,
+    is_read_like_arrow,
 )
 from agreement_pipeline.readers.files import INFO, STATE, WAIT, StableFile, no_row_error
 from agreement_pipeline.readers.json_files import read_json_objects
@@ -41,8 +41,12 @@ LabelLookup = Callable[[Any], Any]
 class ParquetTable:
     def __init__(self, path: Path, limits: Limits) -> None:
         # An engine reads `~` at the beginning of a path as the home of the user.
-        self._path, self._limits, self._delivered = path.absolute(), limits, StableFile.of(path)
-        with _as_refusal(path.name):
+        self._path, self._limits, self._delivered = (
+            path.absolute(),
+            limits,
+            StableFile.at_path(path),
+        )
+        with _refusing_unreadable(path.name):
             self._file = pq.ParquetFile(path)
             # By what it says of itself: a small Parquet file can hold a large table.
             footer = self._file.metadata
@@ -53,44 +57,46 @@ class ParquetTable:
             limits.refuse_beyond("file_bytes", size, path.name, "bytes once expanded")
             self.schema: pa.Schema = self._file.schema_arrow
         _refuse_one_name_twice(self.schema.names, path.name)
-        self.lookup_by_column = label_lookups(self.schema, path.name)
+        self.lookup_by_column = label_lookup_by_column(self.schema, path.name)
         self._delivered.refuse_change()
         if not footer.num_rows:
             raise no_row_error(path.name)
 
-    def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
-        self._refuse_expanded(names)
-        with _as_refusal(self._path.name):
+    def iterate_batches(
+        self, names: Sequence[str], _lists: object = ()
+    ) -> Iterator[pa.RecordBatch]:
+        self._refuse_too_many_bytes(names)
+        with _refusing_unreadable(self._path.name):
             for batch in self._file.iter_batches(FILE_BATCH_ROWS, columns=list(names)):
                 batch.validate(full=True)
                 yield batch
         self._delivered.refuse_change()
 
-    def view(self, session: Session, columns: Mapping[str, str]) -> Relation | None:
+    def create_view(self, session: Session, columns: Mapping[str, str]) -> Relation | None:
         names = list(columns.values())
         is_odd = any(mark in str(self._path) for mark in PATTERN_MARKS)
         is_odd |= ROW_NUMBER in map(str.lower, self.schema.names)
         is_odd |= bool({*names} & {*self.lookup_by_column})
         kinds = {name: self.schema.field(column).type for name, column in columns.items()}
-        if is_odd or not all(is_as_given(kind, name) for name, kind in kinds.items()):
+        if is_odd or not all(is_read_like_arrow(kind, name) for name, kind in kinds.items()):
             return None
-        self._refuse_expanded(names)
-        return session.parquet(str(self._path), columns)
+        self._refuse_too_many_bytes(names)
+        return session.scan_parquet(str(self._path), columns)
 
     @contextmanager
-    def reading(self, cells: Relation) -> Iterator[None]:
+    def reading_cells(self, cells: Relation) -> Iterator[None]:
         """All cells are read inside. If anything fails, a file that is not whole is said first."""
         try:
             yield
         except Exception:
-            with _as_refusal(self._path.name):
+            with _refusing_unreadable(self._path.name):
                 cells.read_through()
             self._delivered.refuse_change()
             raise
         self._delivered.refuse_change()
 
-    def _refuse_expanded(self, names: Sequence[str]) -> None:
-        with _as_refusal(self._path.name):
+    def _refuse_too_many_bytes(self, names: Sequence[str]) -> None:
+        with _refusing_unreadable(self._path.name):
             expanded = expanded_bytes(self._path, names, self._limits.file_bytes)
         for name, n_bytes in expanded.items():
             place = f"{self._path.name}: column {name!r}"
@@ -109,7 +115,7 @@ def _refuse_one_name_twice(names: Sequence[str], source: str) -> None:
 
 
 @contextmanager
-def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
+def _refusing_unreadable(source: str, kind: str = "Parquet") -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, Unreadable, OSError, UnicodeDecodeError) as error:
@@ -121,17 +127,17 @@ def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
 
 
 def read_columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
-    with _as_refusal(path.name, kind.capitalize()):
+    with _refusing_unreadable(path.name, kind.capitalize()):
         if kind == "parquet":
             file = pq.ParquetFile(path)
             batches, schema = file.iter_batches(EXPORT_BATCH_ROWS), file.schema_arrow
         else:
             stream = pa.ipc.open_stream(pa.memory_map(str(path)))
             batches, schema = iter(stream), stream.schema
-        lookup_by_column = label_lookups(schema, path.name)
+        lookup_by_column = label_lookup_by_column(schema, path.name)
         for batch in batches:
             try:
-                rows = listed_values(batch)
+                rows = as_python_values(batch)
             except NoTextError as error:
                 raise RatingsError(f"{path.name}: {error}") from None
             for row in rows:
@@ -170,11 +176,11 @@ def read_data_set(folder: Path) -> tuple[pa.Table, dict[str, LabelLookup]]:
             texts = pa.array([place.name] * len(table), pa.large_string())
             table = table.append_column(SPLIT, texts)
         tables.append(table)
-        lookup_by_column = {**label_lookups(info, folder.name), **lookup_by_column}
+        lookup_by_column = {**label_lookup_by_column(info, folder.name), **lookup_by_column}
     return pa.concat_tables(tables, promote_options="permissive"), lookup_by_column
 
 
-def label_lookups(description: Data | pa.Schema, source: str) -> dict[str, LabelLookup]:
+def label_lookup_by_column(description: Data | pa.Schema, source: str) -> dict[str, LabelLookup]:
     """`description` is that of a data set, or a schema whose metadata have it."""
     lookup_by_column: dict[str, LabelLookup] = {}
     try:
@@ -186,7 +192,7 @@ def label_lookups(description: Data | pa.Schema, source: str) -> dict[str, Label
                 feature.get("feature", feature) if isinstance(feature, Mapping) else feature[0]
             )
             if isinstance(member_feature, Mapping) and member_feature.get("_type") == "ClassLabel":
-                lookup_by_column[column] = _label_lookup(
+                lookup_by_column[column] = _build_label_lookup(
                     member_feature["names"], f"{source}, {column}"
                 )
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
@@ -206,7 +212,7 @@ def look_up_labels(cells: pa.Array, lookup: LabelLookup) -> Any:
     return names.take(coded.indices)
 
 
-def _label_lookup(names: Sequence[str | None], place: str) -> LabelLookup:
+def _build_label_lookup(names: Sequence[str | None], place: str) -> LabelLookup:
     """-1 stands for no label, and so does no name."""
     label_by_number: dict[Any, str | None] = {NO_LABEL: None, **dict(enumerate(names))}
 

@@ -9,7 +9,14 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.mistakes import CLOSED, Value, is_number, is_text, one_of, refuse_mistakes
+from agreement_pipeline.mistakes import (
+    CLOSED,
+    Value,
+    is_number,
+    is_text,
+    one_of_value,
+    refuse_mistakes,
+)
 from agreement_pipeline.ratings import category_text
 
 if TYPE_CHECKING:
@@ -27,7 +34,7 @@ COLUMN = Value("the name of a column", is_text)
 
 
 @dataclass(frozen=True)
-class Rounds:
+class RoundPeriods:
     """Which column tells the round of each row.
 
     Parameters
@@ -42,17 +49,17 @@ class Rounds:
     __pydantic_config__ = CLOSED
 
     column: Annotated[str, COLUMN]
-    every: Annotated[Period | None, one_of(get_args(Period))] = None
+    every: Annotated[Period | None, one_of_value(get_args(Period))] = None
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)
 
 
-def cut_into_rounds(rows: "Rows", rounds: Rounds) -> "Rows":
+def cut_into_rounds(rows: "Rows", rounds: RoundPeriods) -> "Rows":
     """The rows with their rounds, in the column `round`."""
     field, place = FIELD_PREFIX + rounds.column, f"{rows.source}: field {rounds.column!r}"
-    text = rows.text(field)
-    if rows.any(rows.blank(field)):
+    text = rows.text_sql(field)
+    if rows.has_row(rows.is_blank_sql(field)):
         raise RatingsError(
             f"{place}: found rows without a value; expected the round, or the time, of every row. "
             "Fill it in, or leave these rows out with `where`."
@@ -61,7 +68,7 @@ def cut_into_rounds(rows: "Rows", rounds: Rounds) -> "Rows":
         return rows.with_computed({"round": text}, [*rows.names, "round"])
     instant = _instant_sql(rows, field)
     _refuse_no_time(rows, field, instant, rounds.column)
-    first_instant = f"MIN({instant}) OVER (PARTITION BY {rows.text('item')})"
+    first_instant = f"MIN({instant}) OVER (PARTITION BY {rows.text_sql('item')})"
     return rows.with_computed(
         {"round": _PERIODS[rounds.every].format(at=first_instant)}, [*rows.names, "round"]
     )
@@ -93,21 +100,21 @@ def _instant_sql(rows: "Rows", field: str) -> str:
 
     An engine reads a text without a zone in a zone of its own, so UTC is written behind it.
     """
-    session, text = rows.relation.session, f"TRIM({rows.text(field)})"
+    session, text = rows.relation.session, f"TRIM({rows.text_sql(field)})"
     is_spark = session.engine == "spark"
-    is_day = session.matches(text, f"{START}$")
-    has_zone = session.matches(text, f"[0-9:]{ZONE}")
+    is_day = session.matches_sql(text, f"{START}$")
+    has_zone = session.matches_sql(text, f"[0-9:]{ZONE}")
     full_text = f"CASE WHEN {is_day} THEN CONCAT({text}, ' 00:00:00Z') WHEN {has_zone} THEN {text} "
     full_text += f"ELSE CONCAT({text}, 'Z') END"
     instant = f"TRY_CAST({full_text} AS {'TIMESTAMP_LTZ' if is_spark else 'TIMESTAMPTZ'})"
-    return f"CASE WHEN {session.matches(text, START)} THEN {instant} END"
+    return f"CASE WHEN {session.matches_sql(text, START)} THEN {instant} END"
 
 
 def _refuse_no_time(rows: "Rows", field: str, instant: str, name: str) -> None:
-    no_time = f"NOT {rows.blank(field)} AND {instant} IS NULL"
-    if rows.any(no_time):
-        (text,) = rows.relation.values(
-            f"SELECT {rows.text(field)} FROM {rows} WHERE {no_time} ORDER BY nth LIMIT 1"
+    no_time = f"NOT {rows.is_blank_sql(field)} AND {instant} IS NULL"
+    if rows.has_row(no_time):
+        (text,) = rows.relation.query_column(
+            f"SELECT {rows.text_sql(field)} FROM {rows} WHERE {no_time} ORDER BY nth LIMIT 1"
         )
         raise RatingsError(
             f"{rows.source}: field {name!r}: found {text!r}; expected a time as 2026-11-03 or "
@@ -115,15 +122,15 @@ def _refuse_no_time(rows: "Rows", field: str, instant: str, name: str) -> None:
         )
 
 
-def bounds_sql(rows: "Rows", name: str, bounds: Bounds) -> str:
+def is_in_bounds_sql(rows: "Rows", name: str, bounds: Bounds) -> str:
     """The test of SQL whether a field lies in bounds. It does not where it is blank."""
     field, tests = FIELD_PREFIX + name, list[str]()
     for key, bound in bounds.items():
         operator = OPERATORS[key]
         if is_number(bound):
-            number = rows.number(field)
-            no_number = f"NOT {rows.blank(field)} AND {number} IS NULL"
-            if rows.any(no_number):
+            number = rows.number_sql(field)
+            no_number = f"NOT {rows.is_blank_sql(field)} AND {number} IS NULL"
+            if rows.has_row(no_number):
                 raise RatingsError(
                     f"{rows.source}: field {name!r}: found a value that is no number; expected "
                     f"numbers, since `where` says {key}: {bound}. Correct the bound or the rows."
@@ -132,7 +139,7 @@ def bounds_sql(rows: "Rows", name: str, bounds: Bounds) -> str:
         else:
             instant = _instant_sql(rows, field)
             _refuse_no_time(rows, field, instant, name)
-            limit = rows.literal(parse_bound(bound).strftime("%Y-%m-%d %H:%M:%S.%fZ"))
+            limit = rows.value_sql(parse_bound(bound).strftime("%Y-%m-%d %H:%M:%S.%fZ"))
             kind = "TIMESTAMP_LTZ" if rows.relation.session.engine == "spark" else "TIMESTAMPTZ"
             tests.append(f"{instant} {operator} CAST({limit} AS {kind})")
     return f"COALESCE({' AND '.join(tests)}, FALSE)"

@@ -17,7 +17,7 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import Value, is_a, refuse_unfit
+from agreement_pipeline.mistakes import Value, is_instance_of, refuse_unfit_values
 from agreement_pipeline.ratings import (
     CAPABILITIES,
     CONTENT_PREFIX,
@@ -32,19 +32,19 @@ from agreement_pipeline.ratings import (
     Ratings,
     Scale,
     category_text,
-    lookalikes,
+    group_lookalike_names,
 )
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     REQUIRED,
     Columns,
     Layout,
-    probable_columns,
-    unnamed_columns,
+    guess_column_by_role,
+    guessed_columns,
 )
 from agreement_pipeline.readers.exports import Export, Reader, ReadRequest, Source, select_reader
-from agreement_pipeline.readers.files import detect_kind, detect_packing, unpacked
-from agreement_pipeline.readers.predictions import with_predictions
+from agreement_pipeline.readers.files import detect_compression, detect_kind, unpack_for_reading
+from agreement_pipeline.readers.predictions import add_predictions
 from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.readers.rules import (
     RULES,
@@ -64,12 +64,12 @@ CHOICES: tuple[str, ...] = get_args(EngineName)
 EMPTY_ITEM_REASON = "of an item without content"
 FILE_URL_PREFIX = "file://"
 ARGUMENT_FORMS = {
-    "columns": Value('Columns, as Columns(item="post")', is_a(Columns)),
-    "scale": Value('a Scale, as Scale(("no", "yes"))', is_a(Scale, type(None))),
+    "columns": Value('Columns, as Columns(item="post")', is_instance_of(Columns)),
+    "scale": Value('a Scale, as Scale(("no", "yes"))', is_instance_of(Scale, type(None))),
     "layout": Value('"long" or "wide"', ("long", "wide").__contains__),
     "level": Value(f"one of {listed(LEVELS)}", (*LEVELS, None).__contains__),
-    "limits": Value("Limits, as Limits(rows=50_000)", is_a(Limits)),
-    "rules": Value('Rules, as Rules(exclude_raters=("gold",))', is_a(Rules)),
+    "limits": Value("Limits, as Limits(rows=50_000)", is_instance_of(Limits)),
+    "rules": Value('Rules, as Rules(exclude_raters=("gold",))', is_instance_of(Rules)),
     "classifiers": Value('a list of names, as ["model_a"]', lambda given: type(given) is not str),
 }
 CAPABILITY_BY_COLUMN = {
@@ -143,7 +143,7 @@ def read(
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
     """
-    refuse_unfit(
+    refuse_unfit_values(
         ARGUMENT_FORMS,
         {
             "columns": columns,
@@ -158,7 +158,7 @@ def read(
     )
     if scale is None and level == "ordinal" and layout == "long":
         scale = _scale_of_ordered_column(source, columns.label)
-    session = _session_for(source, engine, memory_limit)
+    session = _choose_session(source, engine, memory_limit)
     units = rules.units
     are_cells = units is None or units.kind == "sets"
     # Other label objects are numbered before they are units. The numbers stay in this process.
@@ -168,12 +168,12 @@ def read(
     with rows.reading():
         rows = _select_round(rows, round_name, rules)
         if rules.predictions:
-            rows = with_predictions(rows.read_through(), rules, limits)
+            rows = add_predictions(rows.read_through(), rules, limits)
         if units is None or rows.are_units:
             scale = scale if units is None else (scale or Scale(ANSWERS))
-            ratings = _checked_ratings(rows, scale, level, classifiers, limits, in_order=in_order)
+            ratings = _check_ratings(rows, scale, level, classifiers, limits, in_order=in_order)
         else:
-            ratings = _units_in(rows, units, rules.keep, scale, classifiers, session)
+            ratings = _build_unit_ratings(rows, units, rules.keep, scale, classifiers, session)
     if usable:
         _refuse_unusable(ratings, rows.source)
     if (origin := ratings.origin) and (origin.classifiers or rules.different_raters):
@@ -184,13 +184,13 @@ def read(
         ]
         declared_different = tuple(
             group
-            for group in lookalikes(ratings.everyone, numbers_alike=True)
+            for group in group_lookalike_names(ratings.everyone, numbers_alike=True)
             if rules.declares_different(group)
         )
         of_raters = replace(
             origin, classifiers=tuple(classifier_details), different_raters=declared_different
         )
-        return ratings.from_origin(of_raters)
+        return ratings.with_origin(of_raters)
     return ratings
 
 
@@ -241,8 +241,9 @@ def _load_marked(rows: Rows) -> "list[Marked]":
     from agreement_pipeline.units import Marked
 
     occurrence = "occurrence" if "occurrence" in rows.names else "1"
-    table = rows.relation.ask(
-        f"SELECT item, rater, label, {rows.quoted('row')}, {occurrence} FROM {rows} ORDER BY nth"
+    table = rows.relation.query(
+        f"SELECT item, rater, label, {rows.quote_column('row')}, {occurrence} FROM {rows} ORDER "
+        "BY nth"
     )
     marked = []
     for item, rater, label, record, repetition in zip(
@@ -261,7 +262,7 @@ def _load_marked(rows: Rows) -> "list[Marked]":
     return marked
 
 
-def _units_in(
+def _build_unit_ratings(
     rows: Rows,
     units: "UnitSettings",
     keep: Sequence[str],
@@ -272,7 +273,7 @@ def _units_in(
     """The ratings of units made of marked objects, with what the delivery says of the documents."""
     from agreement_pipeline.units import size_columns_of, units_of
 
-    raters = rows.distinct("rater")
+    raters = rows.distinct_texts("rater")
     classifier_names = classifiers(raters, rows.source) if callable(classifiers) else classifiers
     marked = _load_marked(rows)
     labelled_units = units_of(marked, units, scale, source=rows.source)
@@ -283,14 +284,15 @@ def _units_in(
     )
     documents = labelled_units.rows["cluster"].astype(object)
     contents = size_columns_of(marked, units)
-    contents |= _contents_of_documents(rows, keep)
+    contents |= _contents_by_document(rows, keep)
     complete_units = replace(
         complete_units,
-        rows=labelled_units.rows.assign(**_with_first_units(contents, complete_units)),
+        rows=labelled_units.rows.assign(**_contents_of_first_units(contents, complete_units)),
     )
     if names := [n for n in rows.names if n in ("gold", "cluster") or n.startswith(STRATUM)]:
-        table = rows.relation.ask(
-            f"SELECT item, {', '.join(map(rows.quoted, names))} FROM (SELECT *, ROW_NUMBER() OVER "
+        table = rows.relation.query(
+            f"SELECT item, {', '.join(map(rows.quote_column, names))} FROM (SELECT *, "
+            "ROW_NUMBER() OVER "
             f"(PARTITION BY item ORDER BY nth) AS place FROM {rows}) AS said WHERE place = 1"
         )
         items = table["item"].to_pylist()
@@ -303,20 +305,20 @@ def _units_in(
         complete_units = replace(complete_units, rows=complete_units.rows.assign(**groups))
     part = "" if units.part == "all" else units.part
     origin = replace(rows.origin, part=part)
-    return complete_units.ratings.from_origin(
-        origin.without(EMPTY_ITEM_REASON, sum(answer.is_empty for answer in marked))
+    return complete_units.ratings.with_origin(
+        origin.with_left_out(EMPTY_ITEM_REASON, sum(answer.is_empty for answer in marked))
     )
 
 
-def _contents_of_documents(rows: Rows, keep: Sequence[str]) -> dict[str, dict[str, str]]:
+def _contents_by_document(rows: Rows, keep: Sequence[str]) -> dict[str, dict[str, str]]:
     """What the delivery has of each document, by the name of the column, then by item."""
     column_by_content = {name: name for name in rows.names if name.startswith(CONTENT_PREFIX)}
     if "text" in rows.names:
         column_by_content[f"{CONTENT_PREFIX}text"] = "text"
     contents: dict[str, dict[str, str]] = {}
     for content, column in column_by_content.items():
-        text = rows.text(column)
-        values = rows.relation.ask(
+        text = rows.text_sql(column)
+        values = rows.relation.query(
             f"SELECT item, MIN({text}) AS least, MAX({text}) AS greatest FROM {rows} "
             f"WHERE {text} IS NOT NULL GROUP BY item ORDER BY item"
         ).to_pylist()
@@ -333,7 +335,7 @@ def _contents_of_documents(rows: Rows, keep: Sequence[str]) -> dict[str, dict[st
     return contents
 
 
-def _with_first_units(
+def _contents_of_first_units(
     contents: Mapping[str, Mapping[str, str]], units: "Units"
 ) -> dict[str, "pd.Series"]:
     """Columns for the rows of units. Only the first unit of a document has its contents, so that a
@@ -364,20 +366,20 @@ def read_rounds(
     if rules.rounds is not None:
         rows = load_rows(path, columns, layout, limits, rules)
         with rows.reading():
-            return tuple(rows.distinct("round"))
+            return tuple(rows.distinct_texts("round"))
     round_names = set[str]()
-    with unpacked(path, limits) as place:
+    with unpack_for_reading(path, limits) as place:
         for rows in select_reader(place, reader, columns).read_round_column(
             place, ReadRequest(columns, limits=limits)
         ):
-            if rows.any("round IS NULL"):
+            if rows.has_row("round IS NULL"):
                 rows_under_own_name = replace(rows, columns={"round": columns.round or "round"})
                 raise RatingsError(
                     f"{rows_under_own_name.describe_place('round IS NULL', 'round')}: found no "
                     "round; expected one in every row. Fill it in, or name the column or field "
                     "that holds it."
                 )
-            round_names.update(rows.distinct("round"))
+            round_names.update(rows.distinct_texts("round"))
     return tuple(sorted(round_names))
 
 
@@ -393,7 +395,9 @@ def _scale_of_ordered_column(source: object, label: str) -> Scale | None:
     return Scale(categories, "ordinal") if len(categories) > 1 else None
 
 
-def _session_for(source: Source, engine: str = "auto", memory_limit: str | None = None) -> Session:
+def _choose_session(
+    source: Source, engine: str = "auto", memory_limit: str | None = None
+) -> Session:
     """The session for a source: of its engine, or DuckDB's."""
     if engine not in CHOICES:
         raise RatingsError(
@@ -415,25 +419,25 @@ def load_rows(
     """It is `read` without checks. Without a session, rows are put in that of a Spark DataFrame,
     else in DuckDB.
     """
-    request = ReadRequest(columns, layout, limits, rules, session or _session_for(source))
+    request = ReadRequest(columns, layout, limits, rules, session or _choose_session(source))
     if isinstance(source, str) and source.startswith(FILE_URL_PREFIX):
         source = Path(source.removeprefix(FILE_URL_PREFIX))
     is_path = isinstance(source, str | Path)
     if not is_path or URL_MARK in str(source) or is_pattern(Path(source)):
-        return _with_origin(TABLE, TABLE.read_rows(source, request), rules)
+        return _add_origin(TABLE, TABLE.read_rows(source, request), rules)
     path = Path(source)
     path = path if path.name else path.resolve()
-    with unpacked(path, limits) as place:
+    with unpack_for_reading(path, limits) as place:
         reader = select_reader(place, rules.reader, columns)
         rows = reader.read_rows(place, request)
         if place != path and any(detect_kind(file) == "parquet" for file in Export(place).files):
             rows = rows.read_through()
             names = [name for name in rows.names if name != "nth"]  # their file will be gone
             kinds = pa.schema([rows.relation.schema.field(name) for name in names])
-            query = f"SELECT {', '.join(map(rows.quoted, names))} FROM {rows} ORDER BY nth"
-            loaded = request.session.load(kinds, request.session.batches(query))
+            query = f"SELECT {', '.join(map(rows.quote_column, names))} FROM {rows} ORDER BY nth"
+            loaded = request.session.load_batches(kinds, request.session.query_batches(query))
             rows = replace(rows, relation=loaded)
-    return _with_origin(reader, rows, rules)
+    return _add_origin(reader, rows, rules)
 
 
 def _select_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
@@ -443,8 +447,8 @@ def _select_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
     place = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
     names_or_none: list[str | None] = []
     if "round" in rows.names:
-        text = rows.text("round")
-        names_or_none = rows.relation.values(
+        text = rows.text_sql("round")
+        names_or_none = rows.relation.query_column(
             f"SELECT {text} AS name FROM {rows} GROUP BY {text} ORDER BY MIN(nth), name"
         )
     round_names = [round_name for round_name in names_or_none if round_name is not None]
@@ -472,8 +476,8 @@ def _select_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
             f"{place}: found no round {name!r} among {listed(round_names)}; expected one of these. "
             "Correct its name."
         )
-    rows_of_round = rows.view(
-        f"SELECT * FROM {rows} WHERE {rows.text('round')} = {rows.literal(name)}"
+    rows_of_round = rows.create_view(
+        f"SELECT * FROM {rows} WHERE {rows.text_sql('round')} = {rows.value_sql(name)}"
     )
     left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
     return replace(rows_of_round, left_out=left_out)
@@ -491,7 +495,7 @@ def guess_columns(
 
     Of a compressed file nothing is guessed, since it would be unpacked once more.
     """
-    if not isinstance(source, Path) or not source.exists() or detect_packing(source):
+    if not isinstance(source, Path) or not source.exists() or detect_compression(source):
         return {}
     if select_reader(source, rules.reader, columns) is not TABLE:
         return {}
@@ -499,15 +503,15 @@ def guess_columns(
     used_columns = {*columns.column_by_role.values(), *columns.raters, *columns.models.values()}
     required: dict[str, Any] = {
         name: column
-        for name, column in probable_columns(header).items()
+        for name, column in guess_column_by_role(header).items()
         if name in REQUIRED[layout]
         and getattr(columns, name) == getattr(COLUMNS, name) not in header
         and column not in used_columns
     }
-    return required | unnamed_columns(header, replace(columns, **required))
+    return required | guessed_columns(header, replace(columns, **required))
 
 
-def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
+def _add_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
     """The rows with what their reader shows. It must show what is required."""
     shows = frozenset(reader.shows)
     if reader.submissions is None:
@@ -532,7 +536,7 @@ def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
     return replace(rows, reader=reader.name, shows=shows)
 
 
-def _checked_ratings(
+def _check_ratings(
     rows: Rows,
     scale: Scale | None,
     level: Level | None,
@@ -555,7 +559,7 @@ def _checked_ratings(
             same_label_counts_once=True,
         )
     except NoRatingError:
-        left_out = rows.origin.words
+        left_out = rows.origin.left_out_in_words
         finding, step = "no label in any row", "Check that the export is complete"
         if left_out:
             finding, step = f"{finding} (left out: {left_out})", f"{step}, and what is left out"
@@ -584,7 +588,7 @@ def _refuse_unusable(ratings: Ratings, source: str) -> None:
     patterns, names_of_raters = ratings.patterns, set(raters)
     places = [place for place, name in enumerate(ratings.names) if name in names_of_raters]
     n_raters_by_pattern = np.zeros(len(patterns.n), dtype=np.int64)
-    for row, _, _ in ratings.packing.given(patterns.words, places):
+    for row, _, _ in ratings.packing.iterate_labels(patterns.words, places):
         np.add.at(n_raters_by_pattern, row, 1)
     if not (n_raters_by_pattern >= 2).any():
         items = patterns.items[n_raters_by_pattern > 0]

@@ -104,7 +104,9 @@ class Rows(Cells):
         left_out: Counter[str] = Counter()
         for (_, reason), count in self.left_out.items():
             left_out[reason] += count
-        origin = Origin.of(self.reader, self.shows, left_out, classifiers=self.classifier_details)
+        origin = Origin.build(
+            self.reader, self.shows, left_out, classifiers=self.classifier_details
+        )
         return replace(origin, unread=self.unread)
 
     def read_through(self) -> "Rows":
@@ -115,42 +117,42 @@ class Rows(Cells):
             self.relation.read_through()
         return replace(self, reading=nullcontext)
 
-    def select_list(
+    def select_list_sql(
         self, sql_by_column: Mapping[str, str], names: Iterable[str] | None = None
     ) -> str:
         """The columns as SQL, some of them computed, for a SELECT."""
         order = dict.fromkeys([*self.names, *sql_by_column]) if names is None else names
         return ", ".join(
-            f"{sql_by_column[name]} AS {self.quoted(name)}"
+            f"{sql_by_column[name]} AS {self.quote_column(name)}"
             if name in sql_by_column
-            else self.quoted(name)
+            else self.quote_column(name)
             for name in order
         )
 
-    def view(self, sql: str, *relations: Relation) -> "Rows":
-        return replace(self, relation=self.relation.view(sql, *relations))
+    def create_view(self, sql: str, *relations: Relation) -> "Rows":
+        return replace(self, relation=self.relation.create_view(sql, *relations))
 
     def with_computed(
         self, sql_by_column: Mapping[str, str], names: Iterable[str] | None = None
     ) -> "Rows":
         """The rows with some columns computed by SQL, perhaps with these columns alone."""
-        return self.view(f"SELECT {self.select_list(sql_by_column, names)} FROM {self}")
+        return self.create_view(f"SELECT {self.select_list_sql(sql_by_column, names)} FROM {self}")
 
-    def without(self, test: str, reason: str, *relations: Relation) -> "Rows":
+    def drop_rows(self, test: str, reason: str, *relations: Relation) -> "Rows":
         """Those that meet the test of SQL are counted, by round."""
-        of_round = f"COALESCE({self.text('round')}, '')" if "round" in self.names else "''"
-        counts_table = self.relation.ask(
+        of_round = f"COALESCE({self.text_sql('round')}, '')" if "round" in self.names else "''"
+        counts_table = self.relation.query(
             f"SELECT {of_round} AS name, COUNT(*) AS n FROM {self} WHERE {test} GROUP BY 1"
         )
         counts = {(row["name"], reason): int(row["n"]) for row in counts_table.to_pylist()}
-        remaining = self.view(f"SELECT * FROM {self} WHERE NOT ({test})", *relations)
+        remaining = self.create_view(f"SELECT * FROM {self} WHERE NOT ({test})", *relations)
         return replace(remaining, left_out=self.left_out + Counter(counts))
 
-    def distinct(self, name: str) -> list[str]:
+    def distinct_texts(self, name: str) -> list[str]:
         """The distinct texts of a column, sorted."""
-        text = self.text(name)
+        text = self.text_sql(name)
         return sorted(
-            self.relation.values(
+            self.relation.query_column(
                 f"SELECT DISTINCT {text} AS name FROM {self} WHERE {text} IS NOT NULL"
             )
         )

@@ -25,9 +25,9 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.readers.periods import (
     FIELD_PREFIX,
     Bounds,
-    Rounds,
-    bounds_sql,
+    RoundPeriods,
     cut_into_rounds,
+    is_in_bounds_sql,
     refuse_wrong_bounds,
 )
 from agreement_pipeline.readers.rows import Rows
@@ -78,7 +78,7 @@ class PredictionsFile:
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)
 
-    def of_round(self, round_name: str, root: Path) -> "PredictionsFile":
+    def path_of_round(self, round_name: str, root: Path) -> "PredictionsFile":
         return replace(self, file=str(root / self.file.replace(ROUND, round_name)))
 
 
@@ -127,7 +127,7 @@ class Rules:
 
     reader: str | None = None
     where: Mapping[str, tuple[str, ...] | Bounds] = field(default_factory=dict)
-    rounds: Rounds | None = None
+    rounds: RoundPeriods | None = None
     exclude_raters: tuple[str, ...] = ()
     replicate_of: str | None = None
     replicates_share: str | None = None
@@ -232,8 +232,12 @@ def use_first_labels(rows: Rows) -> Rows:
     """
     schema_field, names, columns = rows.relation.schema.field, {*rows.names}, rows.columns
     are_two = columns.get("changed_at", "changed_at") != columns.get("timestamp", "timestamp")
-    if {"changed_at", "timestamp"} <= names and are_two and not rows.any(rows.blank("changed_at")):
-        change_time, rating_time = map(rows.text, ("changed_at", "timestamp"))
+    if (
+        {"changed_at", "timestamp"} <= names
+        and are_two
+        and not rows.has_row(rows.is_blank_sql("changed_at"))
+    ):
+        change_time, rating_time = map(rows.text_sql, ("changed_at", "timestamp"))
         rows = rows.with_computed(
             {"changed_at": f"CASE WHEN {change_time} = {rating_time} THEN NULL ELSE changed_at END"}
         )
@@ -241,10 +245,11 @@ def use_first_labels(rows: Rows) -> Rows:
         return rows
     labels = ("label", "first_label")
     are_alike = len({schema_field(name).type for name in labels}) == 1
-    last_label, first_label = map(rows.quoted if are_alike else rows.text, labels)
+    last_label, first_label = map(rows.quote_column if are_alike else rows.text_sql, labels)
+    lacks_first = rows.is_blank_sql("first_label")
     sql_by_column = {
-        "label": f"CASE WHEN {rows.blank('first_label')} THEN {last_label} ELSE {first_label} END",
-        "last_label": f"CASE WHEN NOT {rows.blank('first_label')} "
+        "label": f"CASE WHEN {lacks_first} THEN {last_label} ELSE {first_label} END",
+        "last_label": f"CASE WHEN NOT {lacks_first} "
         f"AND {first_label} <> {last_label} THEN {last_label} END",
     }
     if "changed_at" in names:
@@ -260,26 +265,26 @@ def use_first_labels(rows: Rows) -> Rows:
 
 def apply_row_rules(rows: Rows, rules: Rules) -> Rows:
     """The rows that count by the rules, with their labels and raters under one name each."""
-    rows = _without_missing(_with_labels_mapped(rows, rules.same_label), rules.missing)
+    rows = _drop_missing_labels(_map_labels(rows, rules.same_label), rules.missing)
     if rules.rounds is not None:
         rows = cut_into_rounds(rows, rules.rounds)
     for name, values in rules.where.items():
         if isinstance(values, Mapping):
-            outside = f"NOT {bounds_sql(rows, name, values)}"
-            rows = rows.without(outside, f"where {name}")
+            outside = f"NOT {is_in_bounds_sql(rows, name, values)}"
+            rows = rows.drop_rows(outside, f"where {name}")
             continue
         accepted = sorted({category_text(value) for value in values})
-        meets = _is_one_of(rows, FIELD_PREFIX + name, accepted)
-        if not rows.any(meets):
-            present_values = rows.distinct(FIELD_PREFIX + name)
+        meets = _is_one_of_sql(rows, FIELD_PREFIX + name, accepted)
+        if not rows.has_row(meets):
+            present_values = rows.distinct_texts(FIELD_PREFIX + name)
             raise RatingsError(
                 f"{rows.source}: field {name!r}: found "
                 f"{listed(present_values) if present_values else 'nothing in any row'}; expected "
                 f"{listed(accepted)}, as `where` says. Correct the values of `where`."
             )
-        rows = rows.without(f"NOT {meets}", f"where {name}")
+        rows = rows.drop_rows(f"NOT {meets}", f"where {name}")
     if rules.exclude_raters:
-        raters = rows.distinct("rater")
+        raters = rows.distinct_texts("rater")
         for name in rules.exclude_raters:
             nearest = (
                 []
@@ -291,13 +296,13 @@ def apply_row_rules(rows: Rows, rules: Rules) -> Rows:
                     f"{rows.source}: found no rater {name!r} to leave out; expected a rater of the "
                     f"export. Did you mean {nearest[0]!r}?"
                 )
-        rows = rows.without(_is_one_of(rows, "rater", rules.exclude_raters), "excluded rater")
+        rows = rows.drop_rows(_is_one_of_sql(rows, "rater", rules.exclude_raters), "excluded rater")
     return merge_raters(rows, rules.same_rater) if rules.same_rater else rows
 
 
 def merge_raters(rows: Rows, groups: Sequence[Sequence[str]]) -> Rows:
     """A name of a group stands for every spelling that nobody could type apart from it."""
-    raters = rows.distinct("rater")
+    raters = rows.distinct_texts("rater")
     name_by_form = {typed_form(name): group[0] for group in groups for name in group}
     unmapped_raters = [rater for rater in raters if typed_form(rater) not in name_by_form]
     unused = {*name_by_form} - {*map(typed_form, raters)}
@@ -314,7 +319,7 @@ def merge_raters(rows: Rows, groups: Sequence[Sequence[str]]) -> Rows:
     }
     if not merged:
         return rows
-    text, literal = rows.text("rater"), rows.literal
+    text, literal = rows.text_sql("rater"), rows.value_sql
     cases = " ".join(f"WHEN {literal(old)} THEN {literal(new)}" for old, new in merged.items())
     return rows.with_computed({"rater": f"CASE {text} {cases} ELSE {text} END"})
 
@@ -342,16 +347,16 @@ def merge_groups(groups: Sequence[Sequence[str]]) -> list[list[str]]:
 
 def _mapped_label_sql(rows: Rows, name: str, same_label: Sequence[Sequence[str]]) -> str:
     """Each label in the word that stands for all that mean the same."""
-    text = rows.text(name)
+    text = rows.text_sql(name)
     cases = " ".join(
-        f"WHEN {rows.literal(synonym)} THEN {rows.literal(label)}"
+        f"WHEN {rows.value_sql(synonym)} THEN {rows.value_sql(label)}"
         for label, *synonyms in merge_groups(same_label)
         for synonym in synonyms
     )
     return f"CASE {text} {cases} ELSE {text} END" if cases else text
 
 
-def _with_labels_mapped(rows: Rows, same_label: Sequence[Sequence[str]]) -> Rows:
+def _map_labels(rows: Rows, same_label: Sequence[Sequence[str]]) -> Rows:
     if not same_label:
         return rows
     names = [name for name in ("label", "last_label") if name in rows.names]
@@ -362,13 +367,13 @@ def _with_labels_mapped(rows: Rows, same_label: Sequence[Sequence[str]]) -> Rows
     return mapped
 
 
-def _without_missing(rows: Rows, missing: Sequence[str]) -> Rows:
+def _drop_missing_labels(rows: Rows, missing: Sequence[str]) -> Rows:
     """Where the first label of a rater says nothing, the last one counts."""
     if not missing:
         return rows
 
     def label_or_null(name: str) -> str:
-        return f"CASE WHEN NOT {_is_one_of(rows, name, missing)} THEN {rows.text(name)} END"
+        return f"CASE WHEN NOT {_is_one_of_sql(rows, name, missing)} THEN {rows.text_sql(name)} END"
 
     if "last_label" not in rows.names:
         return rows.with_computed({"label": label_or_null("label")})
@@ -384,13 +389,13 @@ def _without_missing(rows: Rows, missing: Sequence[str]) -> Rows:
 def arrange_ratings(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
     """The rows without duplicates, with numbered replicates and the labels of models."""
     without_duplicates = rows if rules.duplicates is None else _drop_duplicates(rows, rules)
-    with_replicates = with_models(_number_replicates(without_duplicates, rules), models, rules)
+    with_replicates = add_model_rows(_number_replicates(without_duplicates, rules), models, rules)
     of_items = {STRATUM + name: name for name in rules.strata}
     of_items |= {CONTENT_PREFIX + name: name for name in rules.keep}
     if of_items:
         with_replicates = with_replicates.with_computed(
             {
-                column: with_replicates.quoted(FIELD_PREFIX + name)
+                column: with_replicates.quote_column(FIELD_PREFIX + name)
                 for column, name in of_items.items()
             }
         )
@@ -399,7 +404,7 @@ def arrange_ratings(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows
 
 def _drop_duplicates(rows: Rows, rules: Rules) -> Rows:
     """A row without a label is no duplicate: it is counted as no answer."""
-    times = _times_in_order(rows)
+    times = _time_order_keys_sql(rows)
     if not (times or rows.relation.session.numbers_rows):
         raise RatingsError(
             f"{rows.source}: found duplicates: {rules.duplicates} for rows without an order, of "
@@ -409,26 +414,26 @@ def _drop_duplicates(rows: Rows, rules: Rules) -> Rows:
     towards = "DESC" if rules.duplicates == "last" else "ASC"
     order = ", ".join(f"{column} {towards}" for column in [*times, "nth"])
     keys = ", ".join(
-        [*_keys_of_ratings(rows, apart_by_round=not rules.all_rounds), "label IS NULL"]
+        [*_rating_key_columns_sql(rows, apart_by_round=not rules.all_rounds), "label IS NULL"]
     )
     turn = f"ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY {order})"
-    numbered = rows.view(
+    numbered = rows.create_view(
         f"SELECT {rows}.*, CASE WHEN label IS NULL THEN 1 ELSE {turn} END AS turn FROM {rows}"
     )
-    return numbered.without("turn > 1", DUPLICATE).with_computed({}, rows.names)
+    return numbered.drop_rows("turn > 1", DUPLICATE).with_computed({}, rows.names)
 
 
-def _keys_of_ratings(rows: Rows, *, apart_by_round: bool) -> list[str]:
+def _rating_key_columns_sql(rows: Rows, *, apart_by_round: bool) -> list[str]:
     """The columns, as SQL, in which two ratings may not be equal."""
     optional = ("occurrence", *(["round"] if apart_by_round else []))
     names = ["item", "rater", *(name for name in optional if name in rows.names)]
-    return [rows.text(name) for name in names]
+    return [rows.text_sql(name) for name in names]
 
 
 def _require_single_ratings(rows: Rows) -> None:
     """Refuse a row that is there twice where repetitions are numbered: it would pass for one."""
-    keys = ", ".join(_keys_of_ratings(rows, apart_by_round=True))
-    repeated = rows.relation.ask(
+    keys = ", ".join(_rating_key_columns_sql(rows, apart_by_round=True))
+    repeated = rows.relation.query(
         f"SELECT MIN(nth) AS first_nth, COUNT(*) AS n FROM {rows} WHERE label IS NOT NULL "
         f"AND item IS NOT NULL AND rater IS NOT NULL GROUP BY {keys} HAVING COUNT(*) > 1 "
         "ORDER BY first_nth"
@@ -455,65 +460,68 @@ def _number_replicates(rows: Rows, rules: Rules) -> Rows:
     else:
         return rows
     _require_single_ratings(rows)
-    item = rows.text("item")
-    with_originals = rows.view(
+    item = rows.text_sql("item")
+    with_originals = rows.create_view(
         f"SELECT {rows}.*, COALESCE(firsts.first_item, {item}) AS first_item, "
         f"COALESCE(firsts.first_item <> {item}, FALSE) AS again "
         f"FROM {rows} LEFT JOIN {originals} AS firsts ON {item} = firsts.of_item",
         originals,
     )
-    keys = ["first_item", rows.quoted("rater")]
+    keys = ["first_item", rows.quote_column("rater")]
     if "round" in rows.names and not rules.all_rounds:
-        keys.append(rows.quoted("round"))
-    number = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {_time_order(rows)})"
+        keys.append(rows.quote_column("round"))
+    number = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {_time_order_sql(rows)})"
     sql_by_column = {"item": "first_item", "occurrence": f"CAST({number} AS BIGINT)"}
-    return with_originals.view(f"SELECT {rows.select_list(sql_by_column)} FROM {with_originals}")
+    return with_originals.create_view(
+        f"SELECT {rows.select_list_sql(sql_by_column)} FROM {with_originals}"
+    )
 
 
-def with_models(rows: Rows, models: Mapping[str, str], rules: Rules) -> Rows:
+def add_model_rows(rows: Rows, models: Mapping[str, str], rules: Rules) -> Rows:
     """The rows, and a row with each model's label for each item."""
     if not models:
         return rows
     if "column" not in rows.names:
         rows = rows.with_computed({"column": "CAST(NULL AS STRING)"})
-    texts = {name: rows.text(name) for name in ("label", "rater")}
-    parts = [f"SELECT {rows.select_list(texts)} FROM {rows}"]
-    item, is_text = rows.text("item"), rows.kinds.get("occurrence") == "text"
+    texts = {name: rows.text_sql(name) for name in ("label", "rater")}
+    parts = [f"SELECT {rows.select_list_sql(texts)} FROM {rows}"]
+    item, is_text = rows.text_sql("item"), rows.kind_by_column.get("occurrence") == "text"
     for number, (name, column) in enumerate(models.items(), 1):
         label = _mapped_label_sql(rows, FIELD_PREFIX + column, rules.same_label)
-        is_missing = _is_one_of(rows, FIELD_PREFIX + column, rules.missing)
+        is_missing = _is_one_of_sql(rows, FIELD_PREFIX + column, rules.missing)
         is_given = f"{label} IS NOT NULL AND NOT {is_missing}"
         sql_by_column = {
             "label": label,
-            "rater": rows.literal(name),
+            "rater": rows.value_sql(name),
             "nth": f"nth + {number} * (SELECT MAX(nth) + 1 FROM {rows})",
-            "column": rows.literal(column),
+            "column": rows.value_sql(column),
             "occurrence": "'1'" if is_text else "1",
             **dict.fromkeys(RATER_SPECIFIC_COLUMNS, "NULL"),
         }
         sql_by_present_column = {
             key: sql for key, sql in sql_by_column.items() if key in rows.names
         }
-        keys = [item, label, *([rows.text("round")] if "round" in rows.names else [])]
+        keys = [item, label, *([rows.text_sql("round")] if "round" in rows.names else [])]
         place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY nth, {item})"
         parts.append(
-            f"SELECT {rows.select_list(sql_by_present_column)} FROM (SELECT *, {place} AS place "
+            f"SELECT {rows.select_list_sql(sql_by_present_column)} FROM (SELECT *, {place} AS "
+            "place "
             f"FROM {rows} WHERE {is_given}) AS said WHERE place = 1"
         )
-    return rows.view(" UNION ALL ".join(parts))
+    return rows.create_view(" UNION ALL ".join(parts))
 
 
-def _is_one_of(rows: Rows, name: str, texts: Sequence[str]) -> str:
+def _is_one_of_sql(rows: Rows, name: str, texts: Sequence[str]) -> str:
     """The test of SQL whether a column has one of some texts."""
     if not texts:
         return "FALSE"
-    return f"COALESCE({rows.text(name)} IN ({', '.join(map(rows.literal, texts))}), FALSE)"
+    return f"COALESCE({rows.text_sql(name)} IN ({', '.join(map(rows.value_sql, texts))}), FALSE)"
 
 
 def _load_original_items(rows: Rows, field: str) -> Relation:
     """The first item that each item repeats, as a field names it."""
-    item, original = rows.text("item"), rows.text(FIELD_PREFIX + field)
-    pairs = rows.relation.ask(
+    item, original = rows.text_sql("item"), rows.text_sql(FIELD_PREFIX + field)
+    pairs = rows.relation.query(
         f"SELECT {item} AS item, {original} AS other, MIN(nth) AS first_nth FROM {rows} "
         f"WHERE {item} IS NOT NULL AND {original} IS NOT NULL AND {original} <> '' "
         "GROUP BY 1, 2 ORDER BY first_nth, item, other"
@@ -530,7 +538,7 @@ def _load_original_items(rows: Rows, field: str) -> Relation:
     originals = [_find_original(item, original_by_item, place) for item in original_by_item]
     kinds = pa.schema([("of_item", pa.large_string()), ("first_item", pa.large_string())])
     batch = pa.record_batch([list(original_by_item), originals], schema=kinds)
-    return rows.relation.session.load(kinds, [batch])
+    return rows.relation.session.load_batches(kinds, [batch])
 
 
 def _find_original(item: str, original_by_item: Mapping[str, str], place: str) -> str:
@@ -550,13 +558,13 @@ def _find_original(item: str, original_by_item: Mapping[str, str], place: str) -
 
 def _original_items_by_content(rows: Rows, field: str) -> Relation:
     """The first item of those with the same content. The first content of an item counts."""
-    item, content = rows.text("item"), rows.text(FIELD_PREFIX + field)
-    if not rows.any(f"{content} IS NOT NULL"):
+    item, content = rows.text_sql("item"), rows.text_sql(FIELD_PREFIX + field)
+    if not rows.has_row(f"{content} IS NOT NULL"):
         raise RatingsError(
             f"{rows.source}: field {field!r}: found nothing in any row; expected the content of "
             "the items. Correct the name of the field in replicates_share."
         )
-    return rows.relation.view(
+    return rows.relation.create_view(
         "SELECT of_item, FIRST_VALUE(of_item) OVER "
         "(PARTITION BY content ORDER BY first_nth, of_item) AS first_item FROM ("
         f"SELECT {item} AS of_item, {content} AS content, nth AS first_nth, ROW_NUMBER() OVER "
@@ -565,26 +573,26 @@ def _original_items_by_content(rows: Rows, field: str) -> Relation:
     )
 
 
-def _time_order(rows: Rows) -> str:
+def _time_order_sql(rows: Rows) -> str:
     """Times count if every row has one, else the order of rows."""
-    numbered = f"{rows.quoted('occurrence')} NULLS LAST"
+    numbered = f"{rows.quote_column('occurrence')} NULLS LAST"
     order = ["again", *([numbered] if "occurrence" in rows.names else []), "nth"]
-    return ", ".join([*_times_in_order(rows), *order])
+    return ", ".join([*_time_order_keys_sql(rows), *order])
 
 
-def _times_in_order(rows: Rows) -> list[str]:
+def _time_order_keys_sql(rows: Rows) -> list[str]:
     """What orders rows by their times, as SQL. Nothing, unless every row has one that can be read.
 
     Times of several zones are not in the order of their texts.
     """
-    time, session = rows.quoted("timestamp"), rows.relation.session
-    if "timestamp" not in rows.names or rows.any(f"{time} IS NULL"):
+    time, session = rows.quote_column("timestamp"), rows.relation.session
+    if "timestamp" not in rows.names or rows.has_row(f"{time} IS NULL"):
         return []
     times = [time]
-    if rows.kinds.get("timestamp") == "text":
-        if not rows.any(f"NOT {rows.spelt('timestamp')}"):
-            return [rows.number("timestamp")]
-        if rows.any(f"NOT {session.matches(time, STARTS_WITH_MONTH)}"):
+    if rows.kind_by_column.get("timestamp") == "text":
+        if not rows.has_row(f"NOT {rows.is_spelt_as_number_sql('timestamp')}"):
+            return [rows.number_sql("timestamp")]
+        if rows.has_row(f"NOT {session.matches_sql(time, STARTS_WITH_MONTH)}"):
             return []
         clock = f"REPLACE(SUBSTR({time}, 12), ' ', '')"
         seconds = f"CASE WHEN SUBSTR({clock}, 6, 1) = ':' THEN '' ELSE ':00' END"
@@ -593,8 +601,8 @@ def _times_in_order(rows: Rows) -> list[str]:
         )
         kind = "TIMESTAMP_LTZ" if session.engine == "spark" else "TIMESTAMPTZ"
         instant = f"TRY_CAST(CONCAT({full_text}) AS {kind})"
-        if not rows.any(
-            f"NOT ({session.matches(time, TIME_WITH_OFFSET)} AND {instant} IS NOT NULL)"
+        if not rows.has_row(
+            f"NOT ({session.matches_sql(time, TIME_WITH_OFFSET)} AND {instant} IS NOT NULL)"
         ):
             times = [instant, f"REGEXP_EXTRACT({time}, '[.][0-9]{{6}}([0-9]*)', 1)"]
     return times

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from agreement_pipeline.engine import DuckDB, Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.large_files import LargeFile
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.ratings import (
     CONTENT_PREFIX,
     LIMITS,
@@ -35,7 +35,7 @@ from agreement_pipeline.ratings import (
     Limits,
     category_text,
     is_blank,
-    refuse_capitals,
+    refuse_names_differing_by_capitals,
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import (
@@ -46,7 +46,7 @@ from agreement_pipeline.readers.exports import (
     Source,
     register,
     select_reader,
-    wanted_columns,
+    select_wanted_columns,
 )
 from agreement_pipeline.readers.periods import FIELD_PREFIX
 from agreement_pipeline.readers.rows import (
@@ -128,7 +128,7 @@ TYPE_BY_COLUMN = {"seconds": NUMBER, "confidence": NUMBER, "assisted": FLAG, "ti
 # What the formats of tools have in common
 
 
-def has_fields(*names: str) -> Callable[[Export], bool]:
+def build_fields_test(*names: str) -> Callable[[Export], bool]:
     """A test whether the first record of an export has these fields."""
     return lambda export: {*names} <= {*export.first_record}
 
@@ -147,7 +147,7 @@ def first_inner_record(record: Data, name: str) -> Data:
     return inner_record if isinstance(inner_record, Mapping) else record
 
 
-def plain_fields(record: Data, *kinds: type) -> dict[str, Any]:
+def select_plain_fields(record: Data, *kinds: type) -> dict[str, Any]:
     """The fields whose values are texts and whole numbers, or of these kinds."""
     return {name: value for name, value in record.items() if isinstance(value, kinds or (str, int))}
 
@@ -206,7 +206,7 @@ def refuse_parts(role: str, value: object, place: str) -> None:
     """Refuse a list or an object where a single value is expected."""
     if isinstance(value, (list, dict)):
         raise RatingsError(
-            f"{place}: found the {role} {shown(value)}; expected a text or a number. "
+            f"{place}: found the {role} {value_in_message(value)}; expected a text or a number. "
             "Correct the record, or export again."
         )
 
@@ -216,7 +216,8 @@ def read_flag(value: object, name: str, place: str) -> bool:
     if value is None or value in (0, 1):
         return bool(value)
     raise RatingsError(
-        f"{place}: found {name} {shown(value)}; expected true or false. Correct the record, or "
+        f"{place}: found {name} {value_in_message(value)}; expected true or false. Correct the "
+        "record, or "
         "export again."
     )
 
@@ -329,7 +330,7 @@ class SubmissionTable:
         self.rows = rows.with_computed(
             sql_by_column, [name for name in rows.names if name != "ticked"]
         )
-        _refuse_unlike(self.rows)
+        _refuse_repeated_records(self.rows)
 
     @property
     def judges(self) -> tuple[Data, ...]:
@@ -351,7 +352,7 @@ class SubmissionTable:
         """The column with a field of the export. None if it has no such field."""
         if name in self.fields:
             return self.columns[name]
-        return self.rows.text(name) if name in CANONICAL else None
+        return self.rows.text_sql(name) if name in CANONICAL else None
 
     def _build_rows(
         self, submissions: Iterable[Submission], limits: Limits
@@ -366,8 +367,10 @@ class SubmissionTable:
                 if not known_names.keys() >= names.keys():
                     known_names.update(dict.fromkeys(names))
             question = question or next(iter(self._questions), None)
-            label, ticked = self._label(submission.values.get(question or ""), submission.record)
-            place = self._place(submission.record)
+            label, ticked = self._read_label(
+                submission.values.get(question or ""), submission.record
+            )
+            place = self._place_of_record(submission.record)
             created = to_utc(submission.created, place)
             change_time = to_utc(submission.changed, place)
             if (
@@ -377,7 +380,9 @@ class SubmissionTable:
             ):
                 self.tells_changes = False
             refuse_parts("rater", submission.rater, place)
-            rater = _text_or_none(submission.rater) or f"{UNKNOWN_RATER_PREFIX}{submission.record})"
+            rater = (
+                _text_of_value(submission.rater) or f"{UNKNOWN_RATER_PREFIX}{submission.record})"
+            )
             if submission.judge:
                 judge_record = {"name": rater, **submission.judge}
                 self._judges.setdefault(json.dumps(judge_record, sort_keys=True), judge_record)
@@ -392,7 +397,7 @@ class SubmissionTable:
             first_label = None
             if submission.first is not None:
                 first_label = (
-                    self._label(submission.first.get(question or ""), submission.record)[0]
+                    self._read_label(submission.first.get(question or ""), submission.record)[0]
                     or EMPTY_SET
                 )
             yield (
@@ -403,8 +408,8 @@ class SubmissionTable:
                 submission.kind,
                 created,
                 to_utc(submission.updated, place),
-                _number("seconds", submission.seconds, place),
-                _number("confidence", submission.confidence, place),
+                _parse_number("seconds", submission.seconds, place),
+                _parse_number("confidence", submission.confidence, place),
                 submission.assisted,
                 first_label,
                 change_time if _is_later(change_time, created, place) else None,
@@ -413,14 +418,14 @@ class SubmissionTable:
                 *[_field_text(submission.fields.get(name)) for name in self.columns],
             )
 
-    def _place(self, record: str) -> str:
+    def _place_of_record(self, record: str) -> str:
         return record if record.startswith(self._source) else f"{self._source}: {record}"
 
-    def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
-        place = self._place(record)
+    def _read_label(self, value: Any, record: str) -> tuple[str | None, bool]:
+        place = self._place_of_record(record)
         if not isinstance(value, (tuple, frozenset)):
             refuse_parts("label", value, place)
-            return _text_or_none(value), True
+            return _text_of_value(value), True
         for member in value:
             refuse_parts("label", member, place)
         if None in value:
@@ -456,7 +461,7 @@ def _load_batches(
         if size >= MAX_BYTES_IN_MEMORY:
             break
     if size < MAX_BYTES_IN_MEMORY or not isinstance(session, DuckDB):
-        return session.load(schema, chain(first_batches, batches))
+        return session.load_batches(schema, chain(first_batches, batches))
 
     def write(path: Path) -> None:
         with pq.ParquetWriter(path, schema, compression="zstd", write_statistics=False) as writer:
@@ -464,7 +469,7 @@ def _load_batches(
                 writer.write_batch(batch)
 
     file = LargeFile(write)
-    return session.parquet(str(file.path), {name: name for name in schema.names}, file)
+    return session.scan_parquet(str(file.path), {name: name for name in schema.names}, file)
 
 
 def _record_batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -492,7 +497,7 @@ def _record_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBa
         ) from None
 
 
-def _number(name: str, value: Any, place: str) -> float | None:
+def _parse_number(name: str, value: Any, place: str) -> float | None:
     try:
         number = math.nan if value in (None, "") else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -515,7 +520,7 @@ def _is_later(change_time: str | None, creation_time: str | None, place: str) ->
     return elapsed.total_seconds() > SAVING_SECONDS
 
 
-def _text_or_none(value: object) -> str | None:
+def _text_of_value(value: object) -> str | None:
     is_nan = isinstance(value, float) and math.isnan(value)
     return None if value in (None, "") or is_nan else category_text(value)
 
@@ -524,7 +529,7 @@ def _field_text(value: object) -> str | None:
     """A field of several parts, such as the turns of a dialogue, is written as JSON."""
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False, default=str)
-    return _text_or_none(value)
+    return _text_of_value(value)
 
 
 # From the table of submissions to ratings
@@ -567,13 +572,13 @@ class Tool(Reader):
 
     @property
     def submissions(self) -> FindSubmissions:
-        return self._checked
+        return self._iterate_checked_submissions
 
-    def _checked(self, export: Export, *kind: str) -> Iterator[Submission]:
+    def _iterate_checked_submissions(self, export: Export, *kind: str) -> Iterator[Submission]:
         for path in export.files:
             if path.suffix == ".json" and path.stat().st_size == 0:
                 raise RatingsError(
-                    f"{export.place(path)}: found 0 bytes; expected a JSON document. "
+                    f"{export.file_name_in_export(path)}: found 0 bytes; expected a JSON document. "
                     "Check that the export is complete."
                 )
         try:
@@ -600,9 +605,11 @@ class Tool(Reader):
         extra_fields = request.extra_columns
         question = None if columns.label == COLUMNS.label else self.question(columns.label)
         units, export, objects = rules.units, Export(Path(str(source))), list[ObjectAnswer]()
-        submissions, of_documents = self._checked(export), list[str]()
+        submissions, of_documents = self._iterate_checked_submissions(export), list[str]()
         if units is not None:
-            submissions = self._numbered(export, units, columns.text or "text", question, objects)
+            submissions = self._iterate_numbered_submissions(
+                export, units, columns.text or "text", question, objects
+            )
             named_fields = {*rules.keep, *self.own_fields, columns.text}
             of_documents = [name for name in FIELDS_OF_DOCUMENTS if name not in named_fields]
         table = SubmissionTable(
@@ -617,16 +624,18 @@ class Tool(Reader):
                 name: field_name for name, field_name in field_by_role.items() if name in IDENTITY
             },
         )
-        submitted = _with_canonical_names(
+        submitted = _select_canonical_columns(
             table, columns, field_by_role, extra_fields, of_documents, self.shows
         )
         ratings = apply_row_rules(submitted, rules)
         for reason, test in LEFT_OUT_SQL_BY_REASON.items():
             if reason != "rejected" or rules.rejected == "left out":
-                ratings = ratings.without(test, reason)
-        ratings = _first_submissions(replace(ratings, classifiers=_model_names(ratings)))
+                ratings = ratings.drop_rows(test, reason)
+        ratings = _select_first_submissions(
+            replace(ratings, classifiers=_find_model_names(ratings))
+        )
         if GOLD in (columns.gold, columns.gold_label) and GOLD not in table.fields:
-            ratings = _with_gold(ratings, submitted, columns)
+            ratings = _add_gold_labels(ratings, submitted, columns)
         rated = arrange_ratings(ratings, rules, columns.models)
         rating_columns = (
             *IDENTITY,
@@ -661,7 +670,7 @@ class Tool(Reader):
             unread=unread,
         )
 
-    def _numbered(
+    def _iterate_numbered_submissions(
         self,
         export: Export,
         units: "UnitSettings",
@@ -673,13 +682,15 @@ class Tool(Reader):
         it answered.
         """
         kind = units.kind
-        alternatives = self._alternatives(export, kind)
+        alternatives = self._find_alternative_names(export, kind)
         answered = (
-            name for submission in self._objects(export, kind) for name in submission.values
+            name
+            for submission in self._iterate_object_submissions(export, kind)
+            for name in submission.values
         )
         questions = (name for name in answered if question in (None, name))
         asked_question = next(questions, kind if question in (None, kind) else None)
-        for submission in self._objects(export, kind):
+        for submission in self._iterate_object_submissions(export, kind):
             numbers: dict[str, Any] = dict.fromkeys(submission.values)
             if asked_question in numbers or (asked_question and submission.kind != "model"):
                 item_text = submission.fields.get(text)
@@ -690,28 +701,29 @@ class Tool(Reader):
                     category = getattr(label_object, "category", "")
                     if not isinstance(category, str):
                         raise RatingsError(
-                            f"{label_object.where}: found the category {shown(category)}; expected "
+                            f"{label_object.where}: found the category "
+                            f"{value_in_message(category)}; expected "
                             "a text. Correct the record, or export again."
                         )
                 numbers[asked_question] = f"#{len(objects)}"
                 objects.append(answer)
             fields = submission.fields
-            if texts := texts_of_alternatives(fields, alternatives, units.alternatives or {}):
+            if texts := text_by_alternative(fields, alternatives, units.alternatives or {}):
                 fields = {**fields, ALTERNATIVES: texts}
             yield replace(submission, values=numbers, first=None, fields=fields)
 
-    def _alternatives(self, export: Export, kind: str) -> frozenset[str]:
+    def _find_alternative_names(self, export: Export, kind: str) -> frozenset[str]:
         if kind not in ("rankings", "preferences"):
             return frozenset()
         return frozenset(
             name
-            for submission in self._objects(export, kind)
+            for submission in self._iterate_object_submissions(export, kind)
             for object_answer in submission.values.values()
             for answer in object_answer.objects
-            for name in _names_compared(answer)
+            for name in _names_of_compared(answer)
         )
 
-    def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
+    def _iterate_object_submissions(self, export: Export, kind: str) -> Iterator[Submission]:
         if kind not in ("sets", "rubrics"):
             if not self.kinds:
                 raise RatingsError(
@@ -719,18 +731,20 @@ class Tool(Reader):
                     "of those that `agreement-pipeline guide units` lists. "
                     "Export the objects in one of them."
                 )
-            yield from self._checked(export, kind)
+            yield from self._iterate_checked_submissions(export, kind)
             return
         several = {
             question
-            for submission in self._checked(export)
+            for submission in self._iterate_checked_submissions(export)
             for question, value in submission.values.items()
             if isinstance(value, tuple) and len(value) > 1
         }
-        for submission in self._checked(export):
+        for submission in self._iterate_checked_submissions(export):
             yield replace(
                 submission,
-                values=_as_sets(submission) if kind == "sets" else _as_rubric(submission, several),
+                values=_ticks_as_sets(submission)
+                if kind == "sets"
+                else _ticks_as_rubric(submission, several),
             )
 
     def read_delivered_rows(
@@ -743,7 +757,7 @@ class Tool(Reader):
         export, columns = Export(Path(str(source))), request.columns
         is_cells = request.rules.units is None
         fields = dict[str, None]()
-        for submission in self._checked(export):
+        for submission in self._iterate_checked_submissions(export):
             fields.update(dict.fromkeys(submission.fields))
         canonical_names = [
             name for name in CANONICAL if is_cells or name not in ("label", "first_label")
@@ -755,14 +769,14 @@ class Tool(Reader):
             if field_name in fields and name != field_name
         }
         canonical = {"timestamp": "created", "row": "record", **field_by_role}
-        wanted_names = wanted_columns(names, header, canonical)
-        refuse_capitals("field", wanted_names, export.path.name)
+        wanted_names = select_wanted_columns(names, header, canonical)
+        refuse_names_differing_by_capitals("field", wanted_names, export.path.name)
         rounds = request.rules.rounds
         of_rounds = columns.round or "round" if rounds is None else rounds.column
         identity_fields = {"item": columns.item, "rater": columns.rater}
         has_question = is_cells and columns.label != COLUMNS.label
         question = self.question(columns.label) if has_question else None
-        submissions = self._checked(export)
+        submissions = self._iterate_checked_submissions(export)
         if not is_cells:
             submissions = (replace(submission, values={}) for submission in submissions)
         table = SubmissionTable(
@@ -799,7 +813,8 @@ class Tool(Reader):
     def read_round_column(self, path: Path, request: ReadRequest) -> Iterator[Rows]:
         name = request.columns.round or "round"
         without_values = (
-            replace(submission, values={}) for submission in self._checked(Export(path))
+            replace(submission, values={})
+            for submission in self._iterate_checked_submissions(Export(path))
         )
         table = SubmissionTable(
             without_values, None, (name,), path.name, request.limits, request.session
@@ -823,7 +838,7 @@ def read_answers(
     """The submissions of a tool's export as a DataFrame, with some fields."""
     import pandas as pd
 
-    from agreement_pipeline.ratings import in_pandas
+    from agreement_pipeline.ratings import arrow_to_pandas
 
     reader = select_reader(path)
     if not isinstance(reader, Tool):
@@ -841,25 +856,25 @@ def read_answers(
         omits_none=reader.omits_none,
     )
     names = ", ".join((*CANONICAL, *submission_table.columns.values()))
-    table = submission_table.rows.relation.ask(
+    table = submission_table.rows.relation.query(
         f"SELECT {names} FROM {submission_table.rows} ORDER BY nth"
     )
-    frame: pd.DataFrame = in_pandas(table)
+    frame: pd.DataFrame = arrow_to_pandas(table)
     for name in ("seconds", "confidence", "assisted"):
         frame[name] = pd.Series(table[name].to_pylist(), dtype=object)
     return frame.set_axis([*CANONICAL, *submission_table.columns], axis="columns")
 
 
-def texts_of_alternatives(
+def text_by_alternative(
     fields: Data, names: Collection[str], field_by_name: Mapping[str, str]
 ) -> dict[str, str]:
     """The texts of what raters compare: in the named fields, in fields of the alternatives' own
     names, or in a list of records whose `id` is the name.
 
     >>> listed = [{"id": 1, "body": "Yes."}, {"id": 2, "title": "No."}]
-    >>> texts_of_alternatives({"answers": listed, "a": "Hm."}, ["1", "2", "a"], {})
+    >>> text_by_alternative({"answers": listed, "a": "Hm."}, ["1", "2", "a"], {})
     {'1': 'Yes.', '2': 'No.', 'a': 'Hm.'}
-    >>> texts_of_alternatives({"answer_a": "Hm."}, ["left", "right"], {"left": "answer_a"})
+    >>> text_by_alternative({"answer_a": "Hm."}, ["left", "right"], {"left": "answer_a"})
     {'left': 'Hm.'}
     """
     texts = dict[str, str]()
@@ -877,13 +892,13 @@ def texts_of_alternatives(
     return dict(sorted(texts.items()))
 
 
-def _names_compared(answer: LabelObject) -> Collection[str]:
+def _names_of_compared(answer: LabelObject) -> Collection[str]:
     if isinstance(answer, Preference):
         return answer.first, answer.second
     return frozenset().union(*answer.groups) if isinstance(answer, Ranking) else ()
 
 
-def _as_sets(submission: Submission) -> dict[str, ObjectAnswer]:
+def _ticks_as_sets(submission: Submission) -> dict[str, ObjectAnswer]:
     return {
         question: ObjectAnswer(
             (ChosenSet(frozenset(map(category_text, ticks)), submission.record),)
@@ -893,7 +908,7 @@ def _as_sets(submission: Submission) -> dict[str, ObjectAnswer]:
     }
 
 
-def _as_rubric(submission: Submission, several: Collection[str]) -> dict[str, ObjectAnswer]:
+def _ticks_as_rubric(submission: Submission, several: Collection[str]) -> dict[str, ObjectAnswer]:
     """One tick is a score too, where nobody ticked `several`."""
     value_by_question = {
         question: value[0]
@@ -923,7 +938,7 @@ def _field_by_role(columns: Columns) -> dict[str, str]:
     return {**{name: name for name in ITEM_FIELDS if name not in field_by_role}, **field_by_role}
 
 
-def _with_canonical_names(
+def _select_canonical_columns(
     gathered: SubmissionTable,
     columns: Columns,
     field_by_role: Mapping[str, str],
@@ -944,11 +959,11 @@ def _with_canonical_names(
             f"{rows.source}: found no {called('field', absent)} among {listed(fields, 20)}; "
             "expected every field that you name. Correct the names."
         )
-    refuse_capitals("field", extra_fields, rows.source)
+    refuse_names_differing_by_capitals("field", extra_fields, rows.source)
     unread = {"record", "confidence", *({"assisted"} - {*shows})}
     if not gathered.tells_changes:
         unread.add("changed_at")
-    if not rows.any("first_label IS NOT NULL"):
+    if not rows.has_row("first_label IS NOT NULL"):
         unread.add("first_label")
     sql_by_column = {name: name for name in (*CANONICAL, "nth") if name not in unread}
     sql_by_column |= {"row": "record", "timestamp": "created"}
@@ -957,7 +972,7 @@ def _with_canonical_names(
             sql_by_column[name] = (
                 field_name if name == field_name and name not in fields else column
             )
-    if not rows.any(f"{sql_by_column['timestamp']} IS NOT NULL"):
+    if not rows.has_row(f"{sql_by_column['timestamp']} IS NOT NULL"):
         del sql_by_column["timestamp"]
     sql_by_column |= {
         FIELD_PREFIX + name: column
@@ -968,10 +983,11 @@ def _with_canonical_names(
     return use_first_labels(rows.with_computed(sql_by_column, sql_by_column))
 
 
-def _model_names(rows: Rows) -> tuple[str, ...]:
+def _find_model_names(rows: Rows) -> tuple[str, ...]:
     """People have names of their own, and one of them is known."""
     models, people = (
-        {*rows.relation.values(f"SELECT DISTINCT rater FROM {rows} WHERE kind = '{kind}'")} - {None}
+        {*rows.relation.query_column(f"SELECT DISTINCT rater FROM {rows} WHERE kind = '{kind}'")}
+        - {None}
         for kind in ("model", "human")
     )
     if shared := sorted(models & people):
@@ -980,8 +996,8 @@ def _model_names(rows: Rows) -> tuple[str, ...]:
             "names, since a model is compared with the raters. Rename the model."
         )
     if people and all(name.startswith(UNKNOWN_RATER_PREFIX) for name in people):
-        row = rows.quoted("row")
-        (first_record,) = rows.relation.values(
+        row = rows.quote_column("row")
+        (first_record,) = rows.relation.query_column(
             f"SELECT {row} FROM {rows} WHERE kind = 'human' ORDER BY nth LIMIT 1"
         )
         raise RatingsError(
@@ -992,12 +1008,12 @@ def _model_names(rows: Rows) -> tuple[str, ...]:
     return tuple(sorted(models))
 
 
-def _first_submissions(rows: Rows) -> Rows:
+def _select_first_submissions(rows: Rows) -> Rows:
     """The first submission of each rater for each item, with the label of the last one. Of a model
     it is the last submission.
     """
-    keys = [rows.quoted(name) for name in ("round", "item", "rater") if name in rows.names]
-    if not _may_repeat(rows, keys):
+    keys = [rows.quote_column(name) for name in ("round", "item", "rater") if name in rows.names]
+    if not _may_have_equal_rows(rows, keys):
         return rows
     time, session, key_list = "COALESCE(updated, created)", rows.relation.session, ", ".join(keys)
     change_sql_by_column = {
@@ -1005,15 +1021,15 @@ def _first_submissions(rows: Rows) -> Rows:
     }
     last_window = f"OVER (PARTITION BY {key_list} ORDER BY {time} DESC NULLS LAST, nth DESC)"
     first_window = f"OVER (PARTITION BY {key_list} ORDER BY {time} NULLS FIRST, nth)"
-    label = rows.text("label")
-    turns = session.keep(
+    label = rows.text_sql("label")
+    turns = session.materialize(
         f"SELECT nth AS of_row, CASE WHEN kind = 'model' THEN ROW_NUMBER() {last_window} "
         f"ELSE ROW_NUMBER() {first_window} END AS turn, ROW_NUMBER() {last_window} AS from_last, "
         f"kind AS who, FIRST_VALUE(COALESCE({change_sql_by_column['last_label']}, {label})) "
         f"{last_window} AS latest, FIRST_VALUE({time}) {last_window} AS latest_at FROM {rows}"
     )
     superseded = f"nth IN (SELECT of_row FROM {turns} WHERE turn > 1)"
-    remaining = rows.without(superseded, "superseded", turns)
+    remaining = rows.drop_rows(superseded, "superseded", turns)
     repeated = (
         f"(SELECT * FROM {turns} WHERE turn = 1 AND from_last > 1 AND who <> 'model') AS again"
     )
@@ -1023,16 +1039,16 @@ def _first_submissions(rows: Rows) -> Rows:
         "changed_at": f"CASE WHEN of_row IS NULL THEN {change_sql_by_column['changed_at']} "
         f"WHEN latest <> {label} THEN latest_at END",
     }
-    return remaining.view(
-        f"SELECT {remaining.select_list(sql_by_column)} FROM {remaining} "
+    return remaining.create_view(
+        f"SELECT {remaining.select_list_sql(sql_by_column)} FROM {remaining} "
         f"LEFT JOIN {repeated} ON nth = of_row",
         turns,
     )
 
 
-def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
+def _add_gold_labels(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
     """An item with several gold answers has no right label."""
-    answered = submitted.relation.view(
+    answered = submitted.relation.create_view(
         "SELECT item AS gold_item, CASE WHEN COUNT(DISTINCT label) = 1 THEN MIN(label) END AS "
         f"right_label FROM {submitted} WHERE kind = 'gold' AND item IS NOT NULL GROUP BY item"
     )
@@ -1040,17 +1056,17 @@ def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
     added_columns = ", ".join(
         f"{sql} AS {name}" for name, sql in sql_by_column.items() if getattr(columns, name) == GOLD
     )
-    return rows.view(
+    return rows.create_view(
         f"SELECT {rows}.*, {added_columns} FROM {rows} LEFT JOIN {answered} ON item = gold_item",
         answered,
     )
 
 
-def _refuse_unlike(rows: Rows) -> None:
+def _refuse_repeated_records(rows: Rows) -> None:
     """Refuse a record that is there twice, and times of which only some have a zone."""
-    if _may_repeat(rows, ["record"]):
+    if _may_have_equal_rows(rows, ["record"]):
         place_sql = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
-        if repeated := rows.relation.values(
+        if repeated := rows.relation.query_column(
             f"SELECT record FROM (SELECT record, nth, {place_sql} FROM {rows}) AS said "
             "WHERE place = 2 ORDER BY nth"
         ):
@@ -1060,10 +1076,10 @@ def _refuse_unlike(rows: Rows) -> None:
                 "again, or join the files without the repetition."
             )
     zoned = "created LIKE '%Z'"
-    bare = rows.relation.ask(
+    bare = rows.relation.query(
         f"SELECT record, created FROM {rows} WHERE NOT {zoned} ORDER BY nth LIMIT 1"
     ).to_pylist()
-    if bare and rows.any(zoned):
+    if bare and rows.has_row(zoned):
         raise RatingsError(
             f"{rows.source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a "
             "time zone, and others have one; expected one of the two in all records. Add the "
@@ -1071,10 +1087,10 @@ def _refuse_unlike(rows: Rows) -> None:
         )
 
 
-def _may_repeat(rows: Rows, columns: Iterable[str]) -> bool:
+def _may_have_equal_rows(rows: Rows, columns: Iterable[str]) -> bool:
     """False if no two rows are alike. A number a row takes less memory than a group."""
-    number = rows.relation.session.hashed(*columns)
+    number = rows.relation.session.hash_sql(*columns)
     hashes = np.sort(
-        rows.relation.ask(f"SELECT {number} AS number FROM {rows}")["number"].to_numpy()
+        rows.relation.query(f"SELECT {number} AS number FROM {rows}")["number"].to_numpy()
     )
     return bool((hashes[1:] == hashes[:-1]).any())

@@ -17,22 +17,22 @@ import pyarrow.compute as pc
 
 from agreement_pipeline.engine import Relation, Session, Spark, duckdb_session, is_spark_frame
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.ratings import (
     LIMITS,
     Array,
     Limits,
     NoTextError,
     Scale,
+    as_number_array,
+    as_plain_array,
     category_text,
-    cells_of_frame,
-    is_as_given,
-    is_text,
-    is_time,
-    numbers_in,
-    plain,
-    refuse_capitals,
-    written,
+    is_read_like_arrow,
+    is_text_type,
+    is_time_type,
+    iterate_frame_as_cells,
+    refuse_names_differing_by_capitals,
+    write_as_texts,
 )
 from agreement_pipeline.readers.columns import (
     COLUMNS,
@@ -54,9 +54,14 @@ from agreement_pipeline.readers.exports import (
     Source,
     register,
     select_reader,
-    wanted_columns,
+    select_wanted_columns,
 )
-from agreement_pipeline.readers.files import detect_kind, no_row_error, refuse_unfinished, unpacked
+from agreement_pipeline.readers.files import (
+    detect_kind,
+    no_row_error,
+    refuse_unfinished,
+    unpack_for_reading,
+)
 from agreement_pipeline.readers.periods import FIELD_PREFIX
 from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.readers.rules import (
@@ -66,7 +71,7 @@ from agreement_pipeline.readers.rules import (
     use_first_labels,
 )
 from agreement_pipeline.readers.times import with_iso_times
-from agreement_pipeline.text import called, listed, meant
+from agreement_pipeline.text import called, listed, suggest_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +107,7 @@ GuardReading = Callable[[Relation], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
-class Table:
+class OpenTable:
     """A table whose cells are not yet read.
 
     Attributes
@@ -132,8 +137,8 @@ class Table:
     fault_by_column: Mapping[str, str] = field(default_factory=dict)
     tells_empty: bool = False
 
-    def load(
-        self, session: Session, columns: Mapping[str, str], lists: Collection[str] = ()
+    def load_rows(
+        self, session: Session, columns: Mapping[str, str], columns_of_lists: Collection[str] = ()
     ) -> Rows:
         """Lists of labels in `lists` become text with `|` between them. `nth` counts the rows from
         0, and `row` is what errors call a row.
@@ -144,11 +149,11 @@ class Table:
         number = f"nth + {self.first_row}"
         view = self.view(session, columns)
         if view is None:
-            batches = self._plain(columns, lists)
+            batches = self._iterate_plain_batches(columns, columns_of_lists)
             first_batch = next(batches, None)
             if first_batch is None:
                 raise no_row_error(self.source)
-            loaded = session.load(first_batch.schema, chain([first_batch], batches))
+            loaded = session.load_batches(first_batch.schema, chain([first_batch], batches))
             return Rows(loaded, self.source).with_computed({"row": number})
         rows, sql_by_column = Rows(view, self.source), dict[str, str]()
         if self.reading is not None:
@@ -156,17 +161,17 @@ class Table:
         if {*columns} != {*REQUIRED["long"]}:  # not all others are read by the checks of ratings
             rows = rows.read_through()
         for name, column in columns.items():
-            if sql := _single_in_sql(
-                rows, name, column in lists, f"{self.source}: column {column!r}"
+            if sql := _single_value_sql(
+                rows, name, column in columns_of_lists, f"{self.source}: column {column!r}"
             ):
                 sql_by_column[name] = sql
         rows = rows.with_computed(sql_by_column) if sql_by_column else rows
         if session.engine == "spark":
-            item = rows.text("item") if "item" in columns else "''"
+            item = rows.text_sql("item") if "item" in columns else "''"
             number = f"CONCAT('of item ', COALESCE({item}, 'null'))"
         return rows.with_computed({"row": number})
 
-    def _plain(
+    def _iterate_plain_batches(
         self, columns: Mapping[str, str], lists: Collection[str]
     ) -> Iterator[pa.RecordBatch]:
         """Times are text, except when a rating was given."""
@@ -175,11 +180,11 @@ class Table:
             arrays: dict[str, pa.Array] = {}
             for name, column in columns.items():
                 try:
-                    cells = self._single(batch[column], column, column in lists, start)
+                    cells = self._single_values(batch[column], column, column in lists, start)
                     if self.tells_empty and name != "text":
-                        cells = _with_empty_missing(cells)
-                    becomes_text = is_time(cells.type) and name != "timestamp"
-                    arrays[name] = written(cells) if becomes_text else cells
+                        cells = _empty_texts_as_missing(cells)
+                    becomes_text = is_time_type(cells.type) and name != "timestamp"
+                    arrays[name] = write_as_texts(cells) if becomes_text else cells
                 except NoTextError as error:
                     raise RatingsError(f"{self.source}: column {column!r}: {error}") from None
             record_batch = pa.record_batch(arrays)
@@ -187,14 +192,14 @@ class Table:
                 yield record_batch
                 start += record_batch.num_rows
 
-    def _single(self, cells: Any, name: str, lists: bool, start: int) -> pa.Array:
+    def _single_values(self, cells: Any, name: str, lists: bool, start: int) -> pa.Array:
         if name in self.lookup_by_column:
             from agreement_pipeline.readers.parquet import look_up_labels
 
             cells = look_up_labels(cells, self.lookup_by_column[name])
         if isinstance(cells, pa.Array):
-            if not _is_odd(cells.type):
-                return plain(cells)
+            if not _is_unsupported_type(cells.type):
+                return as_plain_array(cells)
             cells = cells.to_pylist()
         texts = [
             _single_value(cell, lists, f"{self.source}: row {start + index}, column {name!r}")
@@ -203,7 +208,7 @@ class Table:
         return pa.array([None if e is None else category_text(e) for e in texts], TEXT)
 
 
-def open_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
+def open_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> OpenTable:
     """A file as a table whose cells are not yet read."""
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     kind = KIND_BY_SUFFIX.get(path.suffix.lower()) or detect_kind(path)
@@ -215,48 +220,52 @@ def open_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
         columns = skip_separator_line(path, columns)
         first_row = columns.header_row + 1
         text = Delimited(path, SEPARATOR_BY_SUFFIX.get(path.suffix.lower(), ","), limits, columns)
-        return Table(path.name, text.header, text.batches, first_row=first_row)
+        return OpenTable(path.name, text.header, text.iterate_batches, first_row=first_row)
     if kind == "parquet":
         from agreement_pipeline.readers.parquet import ParquetTable
 
         file = ParquetTable(path, limits)
         names, lookup_by_column = file.schema.names, file.lookup_by_column
-        return Table(
+        return OpenTable(
             path.name,
             names,
-            file.batches,
-            file.view,
-            file.reading,
+            file.iterate_batches,
+            file.create_view,
+            file.reading_cells,
             lookup_by_column=lookup_by_column,
         )
     if kind == "workbook":
         from agreement_pipeline.readers.workbooks import load_sheet
 
         sheet, faults = load_sheet(path, limits, columns)
-        return arrow_table(sheet, path.name, limits, first_row=first_row, fault_by_column=faults)
+        return open_arrow_table(
+            sheet, path.name, limits, first_row=first_row, fault_by_column=faults
+        )
     from agreement_pipeline.readers.json_files import JsonLines
 
     lines = JsonLines(path, limits)
-    return Table(path.name, lines.header, lines.batches, tells_empty=True)
+    return OpenTable(path.name, lines.header, lines.iterate_batches, tells_empty=True)
 
 
-def _with_empty_missing(cells: pa.Array) -> pa.Array:
+def _empty_texts_as_missing(cells: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(cells, ""), None, cells) if cells.type == TEXT else cells
 
 
-def open_source(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:
+def open_source(source: Any, limits: Limits, columns: Columns = COLUMNS) -> OpenTable:
     """A path, DataFrame or Arrow table as a table whose cells are not yet read."""
     if isinstance(source, Path):
         return open_table(source, limits, columns)
     columns.refuse_format_settings(f"a {FRAME}", *OTHER_FORMAT_SETTINGS)
     if is_spark_frame(source):
         header = list(map(str, source.columns))
-        _refuse_large(header, 0, FRAME, limits)
-        return Table(FRAME, header, view=lambda session, columns: session.frame(source, columns))
+        _refuse_beyond_limits(header, 0, FRAME, limits)
+        return OpenTable(
+            FRAME, header, view=lambda session, columns: session.load_frame(source, columns)
+        )
     pandas = sys.modules.get("pandas")  # it is not imported to find out
     if pandas is not None and isinstance(source, pandas.DataFrame):
         header = [str(name) for name in source.columns]
-        _refuse_large(header, len(source), FRAME, limits)
+        _refuse_beyond_limits(header, len(source), FRAME, limits)
         named_columns = columns.column_by_role.values()
         index_names = [
             name for name in source.index.names if name in named_columns and name not in header
@@ -271,14 +280,16 @@ def open_source(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Tabl
             places = [header.index(name) for name in names]
             selected = source.iloc[:, places].set_axis(list(names), axis=1)
             objects = [name for name in names if _may_hold_lists(selected[name])]
-            single = {name: _single_in(selected[name], name in lists) for name in objects}
-            return cells_of_frame(selected.assign(**single))[1]
+            single = {
+                name: _single_values_of_series(selected[name], name in lists) for name in objects
+            }
+            return iterate_frame_as_cells(selected.assign(**single))[1]
 
-        return Table(FRAME, header, read_columns)
+        return OpenTable(FRAME, header, read_columns)
     type_name = type(source).__name__
     if hasattr(source, "__arrow_c_stream__"):
         try:
-            return arrow_table(pa.table(source), FRAME, limits)
+            return open_arrow_table(pa.table(source), FRAME, limits)
         except pa.ArrowException as error:
             type_name += f" that Arrow cannot read ({error})"
     raise RatingsError(
@@ -287,20 +298,20 @@ def open_source(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Tabl
     )
 
 
-def arrow_table(
+def open_arrow_table(
     table: pa.Table,
     source: str,
     limits: Limits,
     lookup_by_column: "Mapping[str, LabelLookup] | None" = None,
     first_row: int = 1,
     fault_by_column: Mapping[str, str] | None = None,
-) -> Table:
-    _refuse_large(table.column_names, len(table), source, limits)
+) -> OpenTable:
+    _refuse_beyond_limits(table.column_names, len(table), source, limits)
 
     def read_columns(names: Sequence[str], _: Collection[str]) -> Iterator[pa.RecordBatch]:
         return iter(table.select(list(names)).to_batches())
 
-    return Table(
+    return OpenTable(
         source,
         table.column_names,
         read_columns,
@@ -313,7 +324,7 @@ def arrow_table(
 def _may_hold_lists(values: "pd.Series") -> bool:
     kind: Any = values.dtype
     if hasattr(kind, "pyarrow_dtype"):
-        return _is_odd(kind.pyarrow_dtype)
+        return _is_unsupported_type(kind.pyarrow_dtype)
     if getattr(kind, "categories", values).dtype != object:
         return False
     return not hasattr(kind, "categories") or any(
@@ -321,7 +332,7 @@ def _may_hold_lists(values: "pd.Series") -> bool:
     )
 
 
-def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
+def _single_values_of_series(values: "pd.Series", lists: bool) -> "pd.Series":
     cells = values.tolist()
     for index, cell in enumerate(cells):
         is_tuple = lists and isinstance(cell, tuple)
@@ -334,19 +345,19 @@ def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
     return type(values)(cells, index=values.index, dtype=object, name=values.name)
 
 
-def _single_in_sql(rows: Rows, name: str, lists: bool, place: str) -> str | None:
-    kind, column = rows.relation.schema.field(name).type, rows.quoted(name)
+def _single_value_sql(rows: Rows, name: str, lists: bool, place: str) -> str | None:
+    kind, column = rows.relation.schema.field(name).type, rows.quote_column(name)
     if pa.types.is_boolean(kind):
-        return rows.text(name)
-    if not _is_odd(kind):
-        if is_as_given(kind, name):
+        return rows.text_sql(name)
+    if not _is_unsupported_type(kind):
+        if is_read_like_arrow(kind, name):
             return None
         if pa.types.is_timestamp(kind):
-            return _time_in_sql(column, is_of_zone=not is_time(kind))
+            return _time_as_text_sql(column, is_of_zone=not is_time_type(kind))
         return f"CAST({column} AS STRING)"
     types = pa.types
     is_list = types.is_list(kind) or types.is_large_list(kind)
-    is_read = is_list and (is_text(kind.value_type) or types.is_integer(kind.value_type))
+    is_read = is_list and (is_text_type(kind.value_type) or types.is_integer(kind.value_type))
     if not (lists and rows.relation.session.engine == "spark" and is_read):
         raise RatingsError(
             f"{place}: found {kind}; expected text, numbers or flags. Write such cells as text."
@@ -359,7 +370,7 @@ def _single_in_sql(rows: Rows, name: str, lists: bool, place: str) -> str | None
     )
 
 
-def _time_in_sql(column: str, *, is_of_zone: bool) -> str:
+def _time_as_text_sql(column: str, *, is_of_zone: bool) -> str:
     """A time of Spark is written as by `category_text`. The zone of its session does not matter."""
     if is_of_zone:
         seconds = f"CAST(UNIX_MICROS({column}) AS DECIMAL(20)) / 1000000"
@@ -382,21 +393,21 @@ def _single_value(cell: object, lists: bool, place: str) -> object:
             return "|".join(texts) or "|"
         expected = "one label, a list of labels (none empty, none with |)"
     raise RatingsError(
-        f"{place}: found {shown(cell)}; expected {expected}, or null. Correct the row."
+        f"{place}: found {value_in_message(cell)}; expected {expected}, or null. Correct the row."
     )
 
 
-def _is_odd(kind: pa.DataType) -> bool:
+def _is_unsupported_type(kind: pa.DataType) -> bool:
     types = pa.types
     if isinstance(kind, pa.BaseExtensionType):
-        return _is_odd(kind.storage_type)
+        return _is_unsupported_type(kind.storage_type)
     if types.is_dictionary(kind):
-        return _is_odd(kind.value_type)
+        return _is_unsupported_type(kind.value_type)
     is_binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
     return bool(types.is_nested(kind) or is_binary or types.is_fixed_size_binary(kind))
 
 
-def _refuse_large(header: list[str], n_rows: int, source: str, limits: Limits) -> None:
+def _refuse_beyond_limits(header: list[str], n_rows: int, source: str, limits: Limits) -> None:
     limits.refuse_beyond("columns", len(header), source, "columns")
     limits.refuse_beyond("rows", n_rows, source, "rows")
     refuse_repeated_names(header, source)
@@ -420,7 +431,7 @@ class TableReader(Reader):
     """
 
     def read_rows(self, source: Source, request: ReadRequest) -> Rows:
-        _refuse_of_other_layout(request)
+        _refuse_settings_of_other_layout(request)
         units = request.rules.units
         if units is not None and units.kind != "sets":
             name = Path(source).name if isinstance(source, str | Path) else f"a {FRAME}"
@@ -430,7 +441,7 @@ class TableReader(Reader):
                 "units of them with agreement_pipeline.units, or leave `units` out."
             )
         parts = dict[str, Rows]()
-        for name, table in _tables_of(source, request):
+        for name, table in _iterate_tables(source, request):
             rows = _load_ratings(table, request)
             parts[name] = rows if name == SINGLE_TABLE else rows.read_through()
         several = [*parts] != [SINGLE_TABLE]
@@ -457,10 +468,10 @@ class TableReader(Reader):
         self, source: Source, request: ReadRequest, names: Collection[str] | None
     ) -> DeliveredRows:
         """A row a rating: of a wide table, each cell of a rater that has a value."""
-        _refuse_of_other_layout(request)
+        _refuse_settings_of_other_layout(request)
         parts, tables = dict[str, Rows](), list[DeliveredRows]()
-        for name, table in _tables_of(source, request):
-            tables.append(_delivered_rows(table, request, names))
+        for name, table in _iterate_tables(source, request):
+            tables.append(_load_delivered_rows(table, request, names))
             rows = tables[-1].rows
             parts[name] = rows if name == SINGLE_TABLE else rows.read_through()
         if [*parts] == [SINGLE_TABLE]:
@@ -469,16 +480,16 @@ class TableReader(Reader):
 
     def read_round_column(self, path: Path, request: ReadRequest) -> Iterator[Rows]:
         column = request.columns.round or "round"
-        for _, table in _tables_of(path, request):
+        for _, table in _iterate_tables(path, request):
             if column not in table.header:
                 raise RatingsError(
                     f"{table.source}: found no column {column!r} among {listed(table.header)}; "
                     "expected the round of every row. Name the column that holds it."
                 )
-            yield table.load(request.session, {"round": column})
+            yield table.load_rows(request.session, {"round": column})
 
 
-def _tables_of(source: Source, request: ReadRequest) -> Iterator[tuple[str, Table]]:
+def _iterate_tables(source: Source, request: ReadRequest) -> Iterator[tuple[str, OpenTable]]:
     limits = request.limits
     if isinstance(source, str) and URL_MARK in source:
         if not isinstance(request.session, Spark):
@@ -488,26 +499,28 @@ def _tables_of(source: Source, request: ReadRequest) -> Iterator[tuple[str, Tabl
             )
         header, name = request.session.schema_of(source).names, Path(source).name
         request.columns.refuse_format_settings(name, *OTHER_FORMAT_SETTINGS)
-        _refuse_large(header, 0, name, limits)
+        _refuse_beyond_limits(header, 0, name, limits)
         yield (
             SINGLE_TABLE,
-            Table(name, header, view=lambda session, columns: session.parquet(source, columns)),
+            OpenTable(
+                name, header, view=lambda session, columns: session.scan_parquet(source, columns)
+            ),
         )
         return
     path = Path(source) if isinstance(source, str) else source
     if not isinstance(path, Path) or path.is_file():
         yield SINGLE_TABLE, open_source(path, limits, request.columns)
     elif not path.is_dir():
-        for file in _files_like(path):
+        for file in _find_files_like(path):
             yield file.name, open_table(file, limits, request.columns)
     elif is_data_set(export := Export(path)):
         from agreement_pipeline.readers.parquet import read_data_set
 
         table, lookup_by_column = read_data_set(path)
-        yield SINGLE_TABLE, arrow_table(table, path.name, limits, lookup_by_column)
+        yield SINGLE_TABLE, open_arrow_table(table, path.name, limits, lookup_by_column)
     else:
         for file in export.files:
-            yield export.place(file), open_table(file, limits, request.columns)
+            yield export.file_name_in_export(file), open_table(file, limits, request.columns)
 
 
 def read_header(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -> list[str]:
@@ -527,13 +540,13 @@ def read_first_rows(path: Path, columns: Columns, n_rows: int, limits: Limits = 
     table = open_table(Export(path).files[0], limits, columns)
     names = [name for name in dict.fromkeys(table.header) if name not in table.fault_by_column]
     loaded = {f"column_{place}": name for place, name in enumerate(names)}
-    rows = table.load(duckdb_session(), loaded)
-    texts = ", ".join(f"{rows.text(role)} AS {role}" for role in loaded)
-    first_rows = rows.relation.ask(f"SELECT {texts} FROM {rows} ORDER BY nth LIMIT {n_rows}")
+    rows = table.load_rows(duckdb_session(), loaded)
+    texts = ", ".join(f"{rows.text_sql(role)} AS {role}" for role in loaded)
+    first_rows = rows.relation.query(f"SELECT {texts} FROM {rows} ORDER BY nth LIMIT {n_rows}")
     return first_rows.rename_columns(names)
 
 
-def _files_like(pattern: Path) -> list[Path]:
+def _find_files_like(pattern: Path) -> list[Path]:
     paths = sorted(map(Path, glob(str(pattern), recursive=True)))
     files = [path for path in paths if not path.is_dir()]
     if not files:
@@ -557,7 +570,7 @@ def find_unnamed_label_columns(
     """Columns of a wide table whose cells are labels: a rater whose dissent is missing, or a
     settled label.
     """
-    with unpacked(path, limits) as place:
+    with unpack_for_reading(path, limits) as place:
         if scale.categories is None or select_reader(place, columns=columns).name != TABLE_READER:
             return ()
         table = open_table(place, limits, columns)
@@ -570,16 +583,18 @@ def find_unnamed_label_columns(
         labels, label_columns = set(map(str, scale.categories)), list[str]()
         for name in table.header:
             if name not in named_columns:
-                rows = replace(table, fault_by_column={}).load(duckdb_session(), {"label": name})
-                distinct_labels = f"SELECT DISTINCT {rows.text('label')} AS label FROM {rows}"
-                texts = {*rows.relation.values(f"{distinct_labels} LIMIT {len(labels) + 2}")} - {
-                    None
-                }
+                rows = replace(table, fault_by_column={}).load_rows(
+                    duckdb_session(), {"label": name}
+                )
+                distinct_labels = f"SELECT DISTINCT {rows.text_sql('label')} AS label FROM {rows}"
+                texts = {
+                    *rows.relation.query_column(f"{distinct_labels} LIMIT {len(labels) + 2}")
+                } - {None}
                 label_columns += [name] if texts and texts <= labels else []
     return tuple(label_columns)
 
 
-def _load_ratings(table: Table, request: ReadRequest) -> Rows:
+def _load_ratings(table: OpenTable, request: ReadRequest) -> Rows:
     """The ratings of a table under canonical names, loaded into the session."""
     columns, name, header = request.columns, table.source, table.header
     column_by_role = choose_columns(header, columns, request.layout, name)
@@ -591,11 +606,13 @@ def _load_ratings(table: Table, request: ReadRequest) -> Rows:
         raise RatingsError(
             f"{name}: found no {called('column', absent)} among {listed(header, 12)}; expected "
             "every column that a rule, a stratum or a model names. "
-            f"{meant(absent[0], header, 'Correct the names.')}"
+            f"{suggest_name(absent[0], header, 'Correct the names.')}"
         )
-    refuse_capitals("column", extra_columns, name)
+    refuse_names_differing_by_capitals("column", extra_columns, name)
     read_names = {column.lower() for column in column_by_role.values()}
-    refuse_capitals("column", [column for column in header if column.lower() in read_names], name)
+    refuse_names_differing_by_capitals(
+        "column", [column for column in header if column.lower() in read_names], name
+    )
     for column in (*column_by_role.values(), *raters):
         unit = "characters in the name of a column"
         request.limits.refuse_beyond("name_length", len(column), f"{name}: row 1", unit)
@@ -607,20 +624,22 @@ def _load_ratings(table: Table, request: ReadRequest) -> Rows:
     }
     labels = [column_by_role[name] for name in LABEL_COLUMNS if name in column_by_role]
     of_models = [FIELD_PREFIX + column for column in columns.models.values()]
-    rows = table.load(request.session, loaded_columns, raters or labels)
+    rows = table.load_rows(request.session, loaded_columns, raters or labels)
     if columns.decimal == ",":
         numbers = {"label", "first_label", "confidence", "gold_label", *places}
         numbers |= {*of_models}
-        rows = _with_points(
+        rows = _decimal_commas_as_points(
             rows.read_through(),
             {name: source_name for name, source_name in loaded_columns.items() if name in numbers},
         )
     are_alike = len({rows.relation.schema.field(place).type for place in places}) <= 1
     if extra_columns or not are_alike:  # some columns become text
-        rows = _with_nan_missing(rows, [*places, *LABEL_COLUMNS, *of_models])
+        rows = _nan_labels_as_missing(rows, [*places, *LABEL_COLUMNS, *of_models])
         replace(rows, columns=loaded_columns).refuse_nan(loaded_columns)
     if raters:
-        labels = [rows.quoted(place) if are_alike else rows.text(place) for place in places]
+        labels = [
+            rows.quote_column(place) if are_alike else rows.text_sql(place) for place in places
+        ]
         rows = _unpivot_raters(rows, raters, labels)
     # The columns of a wide table may have names of raters, which a release does not say.
     carried = {*column_by_role.values(), *request.carried_columns}
@@ -628,8 +647,8 @@ def _load_ratings(table: Table, request: ReadRequest) -> Rows:
     return use_first_labels(replace(rows, columns=column_by_role, unread=unread))
 
 
-def _delivered_rows(
-    table: Table, request: ReadRequest, names: Collection[str] | None
+def _load_delivered_rows(
+    table: OpenTable, request: ReadRequest, names: Collection[str] | None
 ) -> DeliveredRows:
     source, columns = table.source, request.columns
     column_by_role = choose_columns(table.header, columns, request.layout, source)
@@ -638,8 +657,8 @@ def _delivered_rows(
     added_names = [name for name in ("rater", "label") if raters and name not in table.header]
     header = (*(name for name in table.header if name not in raters), *added_names)
     canonical = {name: column for name, column in column_by_role.items() if name != column}
-    wanted_names = wanted_columns(names, header, canonical)
-    refuse_capitals("column", wanted_names, source)
+    wanted_names = select_wanted_columns(names, header, canonical)
+    refuse_names_differing_by_capitals("column", wanted_names, source)
     rounds = request.rules.rounds
     read_names = [name for name in wanted_names if name not in added_names]
     read_names += [rounds.column] if rounds is not None and rounds.column not in read_names else []
@@ -648,39 +667,41 @@ def _delivered_rows(
         name: column_by_role[name] for name in ("item", "rater", "round") if name in column_by_role
     }
     loaded_columns |= {FIELD_PREFIX + name: name for name in read_names} | places
-    rows = table.load(request.session, loaded_columns, {*loaded_columns.values()})
+    rows = table.load_rows(request.session, loaded_columns, {*loaded_columns.values()})
     if raters:
-        rows = _unpivot_raters(rows, raters, [rows.text(place) for place in places])
-        rows = rows.view(f"SELECT * FROM {rows} WHERE NOT {rows.blank('label')}")
+        rows = _unpivot_raters(rows, raters, [rows.text_sql(place) for place in places])
+        rows = rows.create_view(f"SELECT * FROM {rows} WHERE NOT {rows.is_blank_sql('label')}")
     column_by_name = {
         name: name if name in added_names else FIELD_PREFIX + name for name in wanted_names
     }
     return DeliveredRows(replace(rows, columns=column_by_role), column_by_name, header, canonical)
 
 
-def _with_nan_missing(rows: Rows, names: Iterable[str]) -> Rows:
+def _nan_labels_as_missing(rows: Rows, names: Iterable[str]) -> Rows:
     """A label that is no number is missing, and would be the text nan."""
     sql_by_column = {
-        name: f"CASE WHEN NOT {rows.nan(name)} THEN {rows.quoted(name)} END"
+        name: f"CASE WHEN NOT {rows.is_nan_sql(name)} THEN {rows.quote_column(name)} END"
         for name in names
-        if rows.kinds.get(name) == "float" and rows.any(rows.nan(name))
+        if rows.kind_by_column.get(name) == "float" and rows.has_row(rows.is_nan_sql(name))
     }
     return rows.with_computed(sql_by_column) if sql_by_column else rows
 
 
-def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
+def _decimal_commas_as_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
     session, sql_by_column = rows.relation.session, dict[str, str]()
     for name, column in columns.items():
-        if rows.kinds.get(name) == "text":
-            cell = rows.quoted(name)
-            if rows.any(test := session.matches(cell, POINT_NUMBER)):
+        if rows.kind_by_column.get(name) == "text":
+            cell = rows.quote_column(name)
+            if rows.has_row(test := session.matches_sql(cell, POINT_NUMBER)):
                 raise RatingsError(
                     f"{replace(rows, columns=columns).describe_place(test, name)}: found "
                     f"{listed(rows.values_where(test, name))}; expected numbers with a decimal "
                     f"comma, as in 4,52, without points. Correct {column!r}, or leave out that the "
                     "decimal sign is a comma."
                 )
-            is_number = session.matches(cell, rf"^\s*{COMMA_NUMBER}(\s*[|]\s*{COMMA_NUMBER})*\s*$")
+            is_number = session.matches_sql(
+                cell, rf"^\s*{COMMA_NUMBER}(\s*[|]\s*{COMMA_NUMBER})*\s*$"
+            )
             sql_by_column[name] = (
                 f"CASE WHEN {is_number} THEN REPLACE({cell}, ',', '.') ELSE {cell} END"
             )
@@ -695,19 +716,19 @@ def _unpivot_raters(rows: Rows, raters: Sequence[str], labels: Sequence[str]) ->
         if not column_name.startswith(RATER_COLUMN_PREFIX) and column_name != "nth"
     ]
     names = pa.table({"name": pa.array(raters, TEXT)})
-    rater_names = rows.relation.session.load(names.schema, names.to_batches())
+    rater_names = rows.relation.session.load_batches(names.schema, names.to_batches())
     parts = []
     for start in range(0, len(raters), RATERS_PER_QUERY):
         indices = range(start, min(start + RATERS_PER_QUERY, len(raters)))
         label = " ".join(f"WHEN {index} THEN {labels[index]}" for index in indices)
         parts.append(
-            f"SELECT {', '.join(map(rows.quoted, shared))}, name AS rater, "
-            f"CASE place {label} END AS label, name AS {rows.quoted('column')}, "
+            f"SELECT {', '.join(map(rows.quote_column, shared))}, name AS rater, "
+            f"CASE place {label} END AS label, name AS {rows.quote_column('column')}, "
             f"{rows}.nth * {len(raters)} + place AS nth FROM {rows} CROSS JOIN "
             f"(SELECT name, nth AS place FROM {rater_names} "
             f"WHERE nth BETWEEN {start} AND {indices[-1]}) AS named"
         )
-    return rows.view(" UNION ALL ".join(parts), rater_names)
+    return rows.create_view(" UNION ALL ".join(parts), rater_names)
 
 
 def _union_tables(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
@@ -729,26 +750,29 @@ def _union_tables(parts: Mapping[str, Rows], source: str, limits: Limits) -> Row
     ]
     n_rows, queries = 0, []
     parts = {
-        file: _with_nan_missing(rows, {*texts} & {*LABEL_COLUMNS}) for file, rows in parts.items()
+        file: _nan_labels_as_missing(rows, {*texts} & {*LABEL_COLUMNS})
+        for file, rows in parts.items()
     }
     for file, rows in parts.items():
         replace(rows, source=file).refuse_nan(texts)
-        row = f"CONCAT(CAST(row AS STRING), {rows.literal(f' of {file}')})"
+        row = f"CONCAT(CAST(row AS STRING), {rows.value_sql(f' of {file}')})"
         sql_by_column = {
-            **{column: rows.text(column) for column in texts},
+            **{column: rows.text_sql(column) for column in texts},
             "nth": f"nth + {n_rows}",
             "row": row,
         }
-        queries.append(f"SELECT {rows.select_list(sql_by_column, first_rows.names)} FROM {rows}")
-        n_rows += rows.relation.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
+        queries.append(
+            f"SELECT {rows.select_list_sql(sql_by_column, first_rows.names)} FROM {rows}"
+        )
+        n_rows += rows.relation.query_column(f"SELECT COUNT(*) AS n FROM {rows}")[0]
     limits.refuse_beyond("rows", n_rows, source, "rows")
-    union = first_rows.view(
+    union = first_rows.create_view(
         " UNION ALL ".join(queries), *(rows.relation for rows in parts.values())
     )
     return replace(union, source=source)
 
 
-def _refuse_of_other_layout(request: ReadRequest) -> None:
+def _refuse_settings_of_other_layout(request: ReadRequest) -> None:
     columns, layout = request.columns, request.layout
     if layout == "long" and columns.raters:
         raise ProjectError(
@@ -767,7 +791,7 @@ def _refuse_of_other_layout(request: ReadRequest) -> None:
         )
 
 
-def _is_table(export: Export) -> bool:
+def _is_table_file(export: Export) -> bool:
     if export.path.is_dir():
         return bool(export.files) and all(
             file.suffix.lower() in KIND_BY_SUFFIX for file in export.files
@@ -779,7 +803,7 @@ def is_data_set(export: Export) -> bool:
     return export.path.is_dir() and any(file.parent in export.data_sets for file in export.files)
 
 
-TABLE = register(TableReader(TABLE_READER, "a table", _is_table))
+TABLE = register(TableReader(TABLE_READER, "a table", _is_table_file))
 register(TableReader("hugging_face", "a Hugging Face data set", is_data_set))
 
 
@@ -823,11 +847,11 @@ def read_whole_numbers(
             "numbers for each category. Check the separator of the table."
         )
     places = {f"c{index}": name for index, name in enumerate(table.header)}
-    rows = replace(table.load(duckdb_session(), places), columns=places)
+    rows = replace(table.load_rows(duckdb_session(), places), columns=places)
     (names_in,) = (place for place, name in places.items() if name == name_column)
     row_by_name = dict[str, str]()
-    names_and_rows = rows.relation.ask(
-        f"SELECT {rows.text(names_in)} AS name, row FROM {rows} ORDER BY nth"
+    names_and_rows = rows.relation.query(
+        f"SELECT {rows.text_sql(names_in)} AS name, row FROM {rows} ORDER BY nth"
     )
     for name, row in zip(*(column.to_pylist() for column in names_and_rows.columns), strict=True):
         if name is None or name in row_by_name:
@@ -840,8 +864,8 @@ def read_whole_numbers(
             )
         row_by_name[name] = f"row {row}"
     numbers = [_whole_number_sql(rows, place) for place in places if place != names_in]
-    counts = rows.relation.ask(f"SELECT {', '.join(numbers)} FROM {rows} ORDER BY nth")
-    values = np.column_stack([numbers_in(column) for column in counts.columns])
+    counts = rows.relation.query(f"SELECT {', '.join(numbers)} FROM {rows} ORDER BY nth")
+    values = np.column_stack([as_number_array(column) for column in counts.columns])
     _refuse_total(values, columns, f"{table.source}: column")
     _refuse_total(values.T, list(row_by_name), f"{table.source}: row")
     return NumberTable(table.source, tuple(row_by_name), tuple(columns), values)
@@ -849,10 +873,10 @@ def read_whole_numbers(
 
 def _whole_number_sql(rows: Rows, name: str) -> str:
     """A column as whole numbers in SQL. Other cells are refused."""
-    number = rows.number(name)
+    number = rows.number_sql(name)
     is_count = f"{number} BETWEEN 0 AND {MAX_EXACT_INTEGER} AND {number} = FLOOR({number})"
     odd = f"NOT COALESCE({is_count}, FALSE)"
-    if rows.any(odd):
+    if rows.has_row(odd):
         first_value = rows.values_where(odd, name)[0]
         raise RatingsError(
             f"{rows.describe_place(odd, name)}: found "

@@ -40,7 +40,7 @@ DIRECTIVES = {
 
 
 @dataclass(frozen=True)
-class Form:
+class TimeForm:
     """How a time may be written: a regex, and the part of the time that each of its groups is.
 
     With a `mark` between them, the first two groups are a day and a month in one of two orders.
@@ -59,7 +59,7 @@ class Form:
     def n_parts(self) -> int:
         return len(self.parts)
 
-    def in_order(self, order: Order | None) -> "Form | None":
+    def with_day_month_order(self, order: Order | None) -> "TimeForm | None":
         """The form once it is known which number is the day. None if it is not.
 
         Nobody is known to write a month first before a point, but where the days show it.
@@ -67,7 +67,7 @@ class Form:
         if not self.mark:
             return self
         known_order = order or ("day first" if self.mark == "." else None)
-        return known_order and Form(self.regex, (*ORDERS[known_order], *self.parts[2:]))
+        return known_order and TimeForm(self.regex, (*ORDERS[known_order], *self.parts[2:]))
 
 
 def has_parts_of_a_day(time_format: object) -> bool:
@@ -86,7 +86,7 @@ def has_parts_of_a_day(time_format: object) -> bool:
     return len({*kinds}) == len(kinds) and {"year", "month", "day"} <= {*kinds}
 
 
-def form_of(time_format: str) -> Form:
+def parse_time_format(time_format: str) -> TimeForm:
     """The form that a format of `strptime` names. Numbers need no leading zeros."""
     regex, parts = "", []
     for directive, text in re.findall(r"%(.)|([^%]+)", time_format):
@@ -100,39 +100,39 @@ def form_of(time_format: str) -> Form:
                 if character == " "
                 else character
                 if character.isalnum()
-                else f"[{_in_class(character)}]"
+                else f"[{_escape_in_character_class(character)}]"
                 for character in text
             )
-    return Form(regex, tuple(parts))
+    return TimeForm(regex, tuple(parts))
 
 
-def _in_class(mark: str) -> str:
+def _escape_in_character_class(mark: str) -> str:
     return f"\\{mark}" if mark in "^]\\" else mark
 
 
 OF_NUMBERS = ("first number", "second number", "any year", *CLOCK_PARTS)
 NUMERIC = {
-    "/": Form(f"{DAY}/{MONTH}/{YEAR_OF_ANY_LENGTH}{CLOCK}", OF_NUMBERS, "/"),
-    "-": Form(f"{DAY}-{MONTH}-{YEAR}{CLOCK}", OF_NUMBERS, "-"),
-    ".": Form(f"{DAY}[.] ?{MONTH}[.] ?{YEAR_OF_ANY_LENGTH}{CLOCK}", OF_NUMBERS, "."),
+    "/": TimeForm(f"{DAY}/{MONTH}/{YEAR_OF_ANY_LENGTH}{CLOCK}", OF_NUMBERS, "/"),
+    "-": TimeForm(f"{DAY}-{MONTH}-{YEAR}{CLOCK}", OF_NUMBERS, "-"),
+    ".": TimeForm(f"{DAY}[.] ?{MONTH}[.] ?{YEAR_OF_ANY_LENGTH}{CLOCK}", OF_NUMBERS, "."),
 }
 """Days of two numbers and a year, by the mark between them. A column tells which is the month."""
 
 UNAMBIGUOUS = (
-    Form(f"{YEAR}[-/.]{MONTH}[-/.]{DAY}{CLOCK}", ("year", "month", "day", *CLOCK_PARTS)),
-    Form(
+    TimeForm(f"{YEAR}[-/.]{MONTH}[-/.]{DAY}{CLOCK}", ("year", "month", "day", *CLOCK_PARTS)),
+    TimeForm(
         f"{WEEKDAY}{DAY}(?:st|nd|rd|th|[.])?[ /-]{NAME_OF_MONTH}[ ,/-]+{YEAR_OF_ANY_LENGTH}{CLOCK}",
         ("day", "name of month", "any year", *CLOCK_PARTS),
     ),
-    Form(
+    TimeForm(
         f"{WEEKDAY}{NAME_OF_MONTH} +{DAY}(?:st|nd|rd|th)?,? +{YEAR}{CLOCK}",
         ("name of month", "day", "year", *CLOCK_PARTS),
     ),
-    Form(
+    TimeForm(
         f"{WEEKDAY}{NAME_OF_MONTH} +{DAY} +{HOURS}(?: {ZONE})? +{YEAR}",
         ("name of month", "day", *CLOCK_PARTS, "year"),
     ),
-    Form(
+    TimeForm(
         f"{YEAR}(0[1-9]|1[0-2])([0-3][0-9])([0-2][0-9])([0-5][0-9])([0-5][0-9])",
         ("year", "month", "day", "hour", "minute", "second"),
     ),

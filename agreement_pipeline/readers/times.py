@@ -13,9 +13,9 @@ from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.readers.time_forms import (
     NUMERIC,
     UNAMBIGUOUS,
-    Form,
     Order,
-    form_of,
+    TimeForm,
+    parse_time_format,
 )
 from agreement_pipeline.text import listed
 
@@ -67,7 +67,7 @@ def with_iso_times(rows: Rows, time_format: str | None) -> Rows:
     """
     names = [name for name in TIME_COLUMNS if name in rows.names]
     if time_format is not None:
-        texts = [name for name in names if rows.kinds.get(name) == "text"]
+        texts = [name for name in names if rows.kind_by_column.get(name) == "text"]
         return _parse_times_as(rows, texts, time_format)
     serials = [name for name in names if _are_serials(rows, name)]
     texts = [name for name in names if name not in serials and _has_other_forms(rows, name)]
@@ -76,20 +76,23 @@ def with_iso_times(rows: Rows, time_format: str | None) -> Rows:
     forms = {name: _find_forms(rows, name) for name in texts}
     split = _split_into_parts(rows, forms, keep_iso=True)
     order = _find_day_month_order(split, forms)
-    sql_by_column = {name: _iso_of_serial_sql(rows.number(name)) for name in serials}
+    sql_by_column = {name: _iso_of_serial_sql(rows.number_sql(name)) for name in serials}
     sql_by_column |= {name: _iso_by_form_sql(split, name, forms[name], order) for name in texts}
-    return _materialize(split, sql_by_column, rows.names)
+    return _materialize_times(split, sql_by_column, rows.names)
 
 
 def find_unread_time(rows: Rows) -> str | None:
     """The first time that has no known form, or one that can be read in several ways."""
-    if rows.kinds.get("timestamp") != "text":
+    if rows.kind_by_column.get("timestamp") != "text":
         return None
-    is_iso = rows.relation.session.matches(rows.quoted("timestamp"), ISO_TIME)
-    unread = f"NOT {rows.blank('timestamp')} AND NOT {is_iso} AND NOT {rows.spelt('timestamp')}"
+    is_iso = rows.relation.session.matches_sql(rows.quote_column("timestamp"), ISO_TIME)
+    unread = (
+        f"NOT {rows.is_blank_sql('timestamp')} AND NOT {is_iso} AND NOT "
+        f"{rows.is_spelt_as_number_sql('timestamp')}"
+    )
     return next(
         iter(
-            rows.relation.values(
+            rows.relation.query_column(
                 f"SELECT timestamp FROM {rows} WHERE {unread} ORDER BY nth LIMIT 1"
             )
         ),
@@ -98,12 +101,12 @@ def find_unread_time(rows: Rows) -> str | None:
 
 
 def _parse_times_as(rows: Rows, names: Sequence[str], time_format: str) -> Rows:
-    forms = dict.fromkeys(names, (form_of(time_format),))
+    forms = dict.fromkeys(names, (parse_time_format(time_format),))
     split = _split_into_parts(rows, forms, keep_iso=False)
     for name in names:
-        is_given = f"NOT {rows.blank(name)}"
+        is_given = f"NOT {rows.is_blank_sql(name)}"
         is_read = f"{_iso_sql(split, name, forms[name][0])} IS NOT NULL"
-        if rows.any(is_given) and not split.any(is_read):
+        if rows.has_row(is_given) and not split.has_row(is_read):
             raise RatingsError(
                 f"{rows.describe_place(is_given, name)}: found "
                 f"{listed(rows.values_where(is_given, name))}; expected times as {time_format!r}, "
@@ -111,35 +114,39 @@ def _parse_times_as(rows: Rows, names: Sequence[str], time_format: str) -> Rows:
                 "columns of a project)."
             )
     sql_by_column = {name: _iso_by_form_sql(split, name, forms[name], None) for name in names}
-    return _materialize(split, sql_by_column, rows.names) if sql_by_column else rows
+    return _materialize_times(split, sql_by_column, rows.names) if sql_by_column else rows
 
 
-def _materialize(split: Rows, sql_by_column: Mapping[str, str], names: Sequence[str]) -> Rows:
+def _materialize_times(split: Rows, sql_by_column: Mapping[str, str], names: Sequence[str]) -> Rows:
     """A query that asks for times again does not read their forms again."""
-    columns = split.select_list(sql_by_column, names)
-    relation = split.relation.session.keep(f"SELECT {columns} FROM {split}")
+    columns = split.select_list_sql(sql_by_column, names)
+    relation = split.relation.session.materialize(f"SELECT {columns} FROM {split}")
     return replace(split, relation=relation)
 
 
 def _has_other_forms(rows: Rows, name: str) -> bool:
     """Digits of a day and a clock without a mark are no number of seconds."""
-    if rows.kinds.get(name) != "text":
+    if rows.kind_by_column.get(name) != "text":
         return False
-    matches, time = rows.relation.session.matches, rows.quoted(name)
-    is_number = f"{rows.spelt(name)} AND NOT {matches(time, '^[0-9]{14}$')}"
-    is_other = f"NOT {matches(time, ISO_TIME)} AND NOT {rows.blank(name)} AND NOT ({is_number})"
-    return rows.any(is_other)
+    matches, time = rows.relation.session.matches_sql, rows.quote_column(name)
+    is_number = f"{rows.is_spelt_as_number_sql(name)} AND NOT {matches(time, '^[0-9]{14}$')}"
+    is_other = (
+        f"NOT {matches(time, ISO_TIME)} AND NOT {rows.is_blank_sql(name)} AND NOT ({is_number})"
+    )
+    return rows.has_row(is_other)
 
 
 def _are_serials(rows: Rows, name: str) -> bool:
     """True if all times are numbers of days of a workbook, and some have a time of the day."""
-    kind = rows.kinds.get(name)
+    kind = rows.kind_by_column.get(name)
     if kind not in ("whole", "float", "text"):
         return False
-    if kind == "text" and rows.any(f"NOT {rows.blank(name)} AND NOT {rows.spelt(name)}"):
+    if kind == "text" and rows.has_row(
+        f"NOT {rows.is_blank_sql(name)} AND NOT {rows.is_spelt_as_number_sql(name)}"
+    ):
         return False
-    number = rows.number(name)
-    (extent,) = rows.relation.ask(
+    number = rows.number_sql(name)
+    (extent,) = rows.relation.query(
         f"SELECT MIN({number}) AS low, MAX({number}) AS high, "
         f"MAX({number} - FLOOR({number})) AS fraction FROM {rows}"
     ).to_pylist()
@@ -150,33 +157,38 @@ def _are_serials(rows: Rows, name: str) -> bool:
     )
 
 
-def _find_forms(rows: Rows, name: str) -> tuple[Form, ...]:
+def _find_forms(rows: Rows, name: str) -> tuple[TimeForm, ...]:
     """The forms that some times of a column have."""
     time, session = _cleaned_text_sql(rows, name), rows.relation.session
     all_forms = (*NUMERIC.values(), *UNAMBIGUOUS)
-    cases = [f"WHEN {session.matches(rows.quoted(name), ISO_TIME)} THEN -1"]
+    cases = [f"WHEN {session.matches_sql(rows.quote_column(name), ISO_TIME)} THEN -1"]
     cases += [
-        f"WHEN {session.matches(time, form.pattern)} THEN {n}" for n, form in enumerate(all_forms)
+        f"WHEN {session.matches_sql(time, form.pattern)} THEN {n}"
+        for n, form in enumerate(all_forms)
     ]
-    places = rows.relation.values(f"SELECT DISTINCT CASE {' '.join(cases)} END AS n FROM {rows}")
+    places = rows.relation.query_column(
+        f"SELECT DISTINCT CASE {' '.join(cases)} END AS n FROM {rows}"
+    )
     return tuple(all_forms[place] for place in sorted({*places} - {None, -1}))
 
 
-def _split_into_parts(rows: Rows, forms: Mapping[str, Sequence[Form]], *, keep_iso: bool) -> Rows:
+def _split_into_parts(
+    rows: Rows, forms: Mapping[str, Sequence[TimeForm]], *, keep_iso: bool
+) -> Rows:
     """Rows with the parts of times beside them, after the place of the form that they have."""
     session, texts, parts = rows.relation.session, dict[str, str](), dict[str, str]()
-    separator, is_spark = session.literal(SEPARATOR), session.engine == "spark"
+    separator, is_spark = session.literal_sql(SEPARATOR), session.engine == "spark"
     for name, of_column in forms.items():
         time, cases = _cleaned_text_sql(rows, name), list[str]()
         if keep_iso:
-            cases.append(f"WHEN {session.matches(rows.quoted(name), ISO_TIME)} THEN NULL")
+            cases.append(f"WHEN {session.matches_sql(rows.quote_column(name), ISO_TIME)} THEN NULL")
         for place, form in enumerate(of_column):
-            captured = session.captured(time, form.pattern, form.n_parts, SEPARATOR)
+            captured = session.captured_groups_sql(time, form.pattern, form.n_parts, SEPARATOR)
             captured = f"CONCAT('{place}', {separator}, {captured})"
-            cases.append(f"WHEN {session.matches(time, form.pattern)} THEN {captured}")
+            cases.append(f"WHEN {session.matches_sql(time, form.pattern)} THEN {captured}")
         parts_text = f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
         texts[PARTS_PREFIX + name] = f"SPLIT({parts_text}, {separator})"
-        pieces = rows.quoted(PARTS_PREFIX + name)
+        pieces = rows.quote_column(PARTS_PREFIX + name)
         parts |= {
             f"{PARTS_PREFIX}{name} {index}": f"GET({pieces}, {index})"
             if is_spark
@@ -185,15 +197,15 @@ def _split_into_parts(rows: Rows, forms: Mapping[str, Sequence[Form]], *, keep_i
         }
     if not texts:
         return rows
-    return _materialize(rows.with_computed(texts), parts, [*rows.names, *parts])
+    return _materialize_times(rows.with_computed(texts), parts, [*rows.names, *parts])
 
 
-def _part_sql(rows: Rows, name: str, place: int) -> str:
-    return rows.quoted(f"{PARTS_PREFIX}{name} {place}")
+def _time_part_sql(rows: Rows, name: str, place: int) -> str:
+    return rows.quote_column(f"{PARTS_PREFIX}{name} {place}")
 
 
 def _has_form_sql(rows: Rows, name: str, place: int) -> str:
-    return f"COALESCE({_part_sql(rows, name, 0)} = '{place}', FALSE)"
+    return f"COALESCE({_time_part_sql(rows, name, 0)} = '{place}', FALSE)"
 
 
 def _iso_of_serial_sql(days: str) -> str:
@@ -214,13 +226,13 @@ def _iso_of_serial_sql(days: str) -> str:
     )
 
 
-def _find_day_month_order(rows: Rows, forms: Mapping[str, Sequence[Form]]) -> Order | None:
+def _find_day_month_order(rows: Rows, forms: Mapping[str, Sequence[TimeForm]]) -> Order | None:
     """Which of two numbers is the day, by all times of both columns. None if they cannot tell."""
     session, measured_forms = rows.relation.session, list[Mapping[str, int]]()
     for name, of_column in forms.items():
-        is_half = session.matches(rows.quoted(name), UPPER_CASE_HALF)
+        is_half = session.matches_sql(rows.quote_column(name), UPPER_CASE_HALF)
         first_number, second_number, year = (
-            f"TRY_CAST({_part_sql(rows, name, place)} AS INTEGER)" for place in (1, 2, 3)
+            f"TRY_CAST({_time_part_sql(rows, name, place)} AS INTEGER)" for place in (1, 2, 3)
         )
         measured = {
             "lowest_first": f"MIN({first_number})",
@@ -234,7 +246,7 @@ def _find_day_month_order(rows: Rows, forms: Mapping[str, Sequence[Form]]) -> Or
         select_list = ", ".join(f"{sql} AS {measure}" for measure, sql in measured.items())
         for place, form in enumerate(of_column):
             if form.mark:
-                (answer,) = rows.relation.ask(
+                (answer,) = rows.relation.query(
                     f"SELECT {select_list} FROM {rows} WHERE {_has_form_sql(rows, name, place)}"
                 ).to_pylist()
                 measured_forms.append({**answer, "half": answer["half"] if form.mark != "." else 0})
@@ -261,28 +273,28 @@ def _find_day_month_order(rows: Rows, forms: Mapping[str, Sequence[Form]]) -> Or
 
 def _cleaned_text_sql(rows: Rows, name: str) -> str:
     """Some programs write a narrow or a no-break space before AM and PM."""
-    text, session = rows.quoted(name), rows.relation.session
-    return f"TRIM(TRANSLATE({text}, {session.literal(chr(0x202F) + chr(0xA0))}, '  '))"
+    text, session = rows.quote_column(name), rows.relation.session
+    return f"TRIM(TRANSLATE({text}, {session.literal_sql(chr(0x202F) + chr(0xA0))}, '  '))"
 
 
-def _iso_by_form_sql(rows: Rows, name: str, forms: Sequence[Form], order: Order | None) -> str:
+def _iso_by_form_sql(rows: Rows, name: str, forms: Sequence[TimeForm], order: Order | None) -> str:
     cases = [
         f"WHEN {_has_form_sql(rows, name, place)} THEN {_iso_sql(rows, name, ordered_form)}"
         for place, form in enumerate(forms)
-        if (ordered_form := form.in_order(order)) is not None
+        if (ordered_form := form.with_day_month_order(order)) is not None
     ]
-    time = rows.quoted(name)
+    time = rows.quote_column(name)
     return f"COALESCE(CASE {' '.join(cases)} END, {time})" if cases else time
 
 
-def _iso_sql(rows: Rows, name: str, form: Form) -> str:
+def _iso_sql(rows: Rows, name: str, form: TimeForm) -> str:
     """The time as ISO 8601 in SQL. NULL if no calendar and no clock has it."""
-    part = {kind: _part_sql(rows, name, index) for index, kind in enumerate(form.parts, 1)}
-    year, month, day = _year_sql(part), _month_sql(rows, part), _padded_sql(part["day"])
+    part = {kind: _time_part_sql(rows, name, index) for index, kind in enumerate(form.parts, 1)}
+    year, month, day = _year_sql(part), _month_sql(rows, part), _two_digits_sql(part["day"])
     date = f"CONCAT({year}, '-', {month}, '-', {day})"
     if "hour" not in part:
         return f"CASE WHEN TRY_CAST({date} AS DATE) IS NOT NULL THEN {date} END"
-    minute, second = (_padded_sql(part.get(name)) for name in ("minute", "second"))
+    minute, second = (_two_digits_sql(part.get(name)) for name in ("minute", "second"))
     clock = f"CONCAT({_hour_sql(part)}, ':', {minute}, ':', {second})"
     fraction = "''"
     if "fraction" in part:
@@ -298,7 +310,7 @@ def _iso_sql(rows: Rows, name: str, form: Form) -> str:
     )
 
 
-def _padded_sql(digits: str | None) -> str:
+def _two_digits_sql(digits: str | None) -> str:
     return "'00'" if digits is None else f"LPAD({digits}, 2, '0')"
 
 
@@ -313,7 +325,7 @@ def _month_sql(rows: Rows, part: Mapping[str, str]) -> str:
         return f"LPAD({part['month']}, 2, '0')"
     begins = f"SUBSTR(LOWER({part['name of month']}), 1, 3)"
     cases = [
-        f"WHEN {begins} IN ({', '.join(map(rows.literal, names))}) THEN '{number}'"
+        f"WHEN {begins} IN ({', '.join(map(rows.value_sql, names))}) THEN '{number}'"
         for number, names in MONTHS.items()
     ]
     return f"CASE {' '.join(cases)} ELSE '' END"
@@ -331,7 +343,7 @@ def _hour_sql(part: Mapping[str, str]) -> str:
 
 def _zone_sql(rows: Rows, zone: str) -> str:
     names = [
-        f"WHEN {zone} IN ({', '.join(map(rows.literal, names))}) THEN '{offset}'"
+        f"WHEN {zone} IN ({', '.join(map(rows.value_sql, names))}) THEN '{offset}'"
         for offset, names in ZONES.items()
     ]
     offset = f"REPLACE(REPLACE({zone}, 'GMT', ''), 'UTC', '')"

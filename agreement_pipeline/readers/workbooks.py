@@ -15,10 +15,10 @@ from zipfile import ZipFile
 import pyarrow as pa
 
 from agreement_pipeline.errors import MissingExtraError, RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.columns import Columns, refuse_repeated_names
-from agreement_pipeline.readers.files import DAMAGE_ERRORS, OF_EXCEL_97, read_start
+from agreement_pipeline.readers.files import DAMAGE_ERRORS, OF_EXCEL_97, read_first_bytes
 from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ class UnusableCell(NamedTuple):
 MERGED = UnusableCell("a cell that is merged with another", "Unmerge the cells, and fill in each.")
 
 
-def error_cell(error_text: object) -> UnusableCell:
+def build_error_cell(error_text: object) -> UnusableCell:
     return UnusableCell(f"the error {error_text}", "Correct its formula, or empty the cell.")
 
 
 def load_sheet(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, dict[str, str]]:
     """The chosen sheet as a table of texts, and why some columns are refused if they are read."""
-    if read_start(path).startswith(OF_EXCEL_97):
+    if read_first_bytes(path).startswith(OF_EXCEL_97):
         raise RatingsError(
             f"{path.name}: found a workbook of Excel 97 to 2003 (.xls), or one with a password; "
             "expected .xlsx or .ods without a password. Save it so, or as CSV."
@@ -118,7 +118,9 @@ def _read_excel_sheets(path: Path) -> Sheets:
     try:
         from openpyxl import load_workbook
     except ImportError:
-        raise MissingExtraError.of(f"{path.name}, an Excel file", "openpyxl", "excel") from None
+        raise MissingExtraError.for_feature(
+            f"{path.name}, an Excel file", "openpyxl", "excel"
+        ) from None
     data = path.read_bytes()  # of a path, openpyxl asks for the ending of its name
 
     @cache
@@ -132,15 +134,19 @@ def _read_excel_sheets(path: Path) -> Sheets:
 
     def read_sheet(sheet: Any) -> tuple[Iterator[Cells], Iterable[Area]]:
         values, formulas = (rows_of(sheet.title, values=values) for values in (True, False))
-        return _cells_of_rows(values, formulas, path.name), _merged_areas(sheet, path.name)
+        return _iterate_cells_of_rows(values, formulas, path.name), _iterate_merged_areas(
+            sheet, path.name
+        )
 
     try:
         return {sheet.title: read_sheet(sheet) for sheet in load(values=True).worksheets}
     except Exception as error:
-        raise _no_workbook(path.name, error) from None
+        raise _no_workbook_error(path.name, error) from None
 
 
-def _cells_of_rows(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iterator[Cells]:
+def _iterate_cells_of_rows(
+    rows: Iterator[Any], formulas: Iterator[Any], source: str
+) -> Iterator[Cells]:
     """The formulas are read from the first row with an empty cell on."""
     n_read = 0
     try:
@@ -155,18 +161,18 @@ def _cells_of_rows(rows: Iterator[Any], formulas: Iterator[Any], source: str) ->
                 n_read = number + 1
                 for index in empty:
                     if formula_row[index].value is not None:
-                        raise _no_value(source, formula_row[index].coordinate)
+                        raise _no_formula_value_error(source, formula_row[index].coordinate)
             yield {
-                index: error_cell(cell.value) if cell.data_type == "e" else cell.value
+                index: build_error_cell(cell.value) if cell.data_type == "e" else cell.value
                 for index, cell in enumerate(row)
             }
     except RatingsError:
         raise
     except Exception as error:
-        raise _no_workbook(source, error) from None
+        raise _no_workbook_error(source, error) from None
 
 
-def _merged_areas(sheet: Any, source: str) -> Iterator[Area]:
+def _iterate_merged_areas(sheet: Any, source: str) -> Iterator[Area]:
     """From column and row to column and row. Columns begin with 0."""
     # openpyxl does not tell them of a workbook that it only reads.
     from openpyxl.utils.cell import range_boundaries
@@ -180,10 +186,10 @@ def _merged_areas(sheet: Any, source: str) -> Iterator[Area]:
                     yield left - 1, top, right - 1, bottom
                 overlap = part[-OVERLAP_BYTES:]
     except Exception as error:
-        raise _no_workbook(source, error) from None
+        raise _no_workbook_error(source, error) from None
 
 
-def _no_value(source: str, place: str) -> RatingsError:
+def _no_formula_value_error(source: str, place: str) -> RatingsError:
     return RatingsError(
         f"{source}: {place}: found a formula without its value, since the program that "
         "wrote the file did not calculate it; expected a value. Open the file in a spreadsheet "
@@ -191,7 +197,7 @@ def _no_value(source: str, place: str) -> RatingsError:
     )
 
 
-def _no_workbook(source: str, error: Exception) -> RatingsError:
+def _no_workbook_error(source: str, error: Exception) -> RatingsError:
     return RatingsError(
         f"{source}: found no workbook ({error}); expected a whole one. "
         "Save the table again, or as CSV."
@@ -199,7 +205,7 @@ def _no_workbook(source: str, error: Exception) -> RatingsError:
 
 
 def _read_open_document_sheets(path: Path, limits: Limits) -> Sheets | None:
-    from agreement_pipeline.readers.xml_files import elements
+    from agreement_pipeline.readers.xml_files import iterate_elements
 
     sheets: Sheets = {}
     try:
@@ -209,9 +215,9 @@ def _read_open_document_sheets(path: Path, limits: Limits) -> Sheets | None:
             size = archive.getinfo(CONTENT_FILE).file_size
             limits.refuse_beyond("file_bytes", size, path.name, "bytes once unpacked")
             rows = list[tuple[int, Cells]]()
-            for element in elements(Path(archive.extract(CONTENT_FILE, folder)), path.name):
+            for element in iterate_elements(Path(archive.extract(CONTENT_FILE, folder)), path.name):
                 if element.tag in TEXT_BY_TAG:
-                    times = _repeat_count(element, f"{OF_TEXT}c", path.name)
+                    times = _read_repeat_count(element, f"{OF_TEXT}c", path.name)
                     element.text = TEXT_BY_TAG[element.tag] * min(times, MAX_REPEATS)
                 elif element.tag == f"{OF_TABLE}table-row":
                     rows.append(_read_row(element, path.name))
@@ -220,7 +226,7 @@ def _read_open_document_sheets(path: Path, limits: Limits) -> Sheets | None:
                     sheets[element.get(f"{OF_TABLE}name", "")] = _repeat_rows(rows, path.name), ()
                     rows = []
     except DAMAGE_ERRORS as error:
-        raise _no_workbook(path.name, error) from None
+        raise _no_workbook_error(path.name, error) from None
     return sheets
 
 
@@ -229,7 +235,7 @@ def _repeat_rows(rows: Sequence[tuple[int, Cells]], source: str) -> Iterator[Cel
     n_kept = max((place for place, (_, cells) in enumerate(rows, 1) if cells), default=0)
     used_rows = rows[:n_kept]
     if (n := sum(times for times, _ in used_rows)) > MAX_SHEET_ROWS:
-        raise _too_large(n, "rows", MAX_SHEET_ROWS, source)
+        raise _too_large_error(n, "rows", MAX_SHEET_ROWS, source)
     for times, cells in used_rows:
         yield from repeat(cells, times)
 
@@ -238,20 +244,20 @@ def _read_row(element: "Element", source: str) -> tuple[int, Cells]:
     cells, index = dict[int, object](), 0
     for cell in element:
         if cell.tag in CELL_TAGS:
-            times = _repeat_count(cell, f"{OF_TABLE}number-columns-repeated", source)
+            times = _read_repeat_count(cell, f"{OF_TABLE}number-columns-repeated", source)
             value = _cell_value(cell, source)
             if value is not None:
-                _refuse_repeated({value}, times, source)
+                _refuse_long_repetition({value}, times, source)
                 if index + times > MAX_SHEET_COLUMNS:
-                    raise _too_large(index + times, "columns", MAX_SHEET_COLUMNS, source)
+                    raise _too_large_error(index + times, "columns", MAX_SHEET_COLUMNS, source)
                 cells |= dict.fromkeys(range(index, index + times), value)
             index += times
-    times = _repeat_count(element, f"{OF_TABLE}number-rows-repeated", source)
-    _refuse_repeated({*cells.values()}, times, source)
+    times = _read_repeat_count(element, f"{OF_TABLE}number-rows-repeated", source)
+    _refuse_long_repetition({*cells.values()}, times, source)
     return times, cells
 
 
-def _refuse_repeated(values: set[object], times: int, source: str) -> None:
+def _refuse_long_repetition(values: set[object], times: int, source: str) -> None:
     if times > MAX_REPEATS and values - {MERGED}:
         raise RatingsError(
             f"{source}: found {times} equal rows or cells beside each other; expected "
@@ -259,18 +265,19 @@ def _refuse_repeated(values: set[object], times: int, source: str) -> None:
         )
 
 
-def _too_large(count: int, noun: str, maximum: int, source: str) -> RatingsError:
+def _too_large_error(count: int, noun: str, maximum: int, source: str) -> RatingsError:
     return RatingsError(
         f"{source}: found a sheet of {count:,} {noun} or more; expected {maximum:,} at most, as "
         "spreadsheets have. Check that the export is the right one."
     )
 
 
-def _repeat_count(element: "Element", name: str, source: str) -> int:
+def _read_repeat_count(element: "Element", name: str, source: str) -> int:
     text = element.get(name, "1")
     if not (text.isascii() and text.isdecimal() and len(text) < 9):
         raise RatingsError(
-            f"{source}: found {shown(text)} as a number of repetitions; expected a whole "
+            f"{source}: found {value_in_message(text)} as a number of repetitions; expected a "
+            "whole "
             "number. Save the table again, or as CSV."
         )
     return int(text)
@@ -289,7 +296,7 @@ def _cell_value(cell: "Element", source: str) -> object:
         "".join(paragraph.itertext()) for paragraph in cell if paragraph.tag == f"{OF_TEXT}p"
     )
     if (text := cell.get(f"{OFFICE}string-value")) is not None:
-        return text or (error_cell(displayed) if displayed else None)
+        return text or (build_error_cell(displayed) if displayed else None)
     if kind is None and cell.get(f"{OF_TABLE}formula"):
-        raise _no_value(source, "a cell")
+        raise _no_formula_value_error(source, "a cell")
     return displayed or (MERGED if cell.tag == CELL_TAGS[1] else None)

@@ -9,7 +9,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.files import START_BYTES
 
 
-def elements(path: Path, place: str) -> Iterator[Xml.Element]:
+def iterate_elements(path: Path, place: str) -> Iterator[Xml.Element]:
     """A document that declares anything is refused: entities can grow endlessly."""
     opened_tags: list[str] = []
 

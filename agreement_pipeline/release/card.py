@@ -28,7 +28,7 @@ from agreement_pipeline.release.training_table import (
     Column,
     resolution_meanings,
 )
-from agreement_pipeline.text import counted, in_words, interval, joined, unlinked
+from agreement_pipeline.text import counted, in_words, interval, joined, without_links
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -169,7 +169,7 @@ def card(
         "configs": configs,
     }
     if columns:
-        features = [_feature(column) for column in columns]
+        features = [_hugging_face_feature(column) for column in columns]
         front_matter["dataset_info"] = [{"config_name": "default", "features": features}]
     manner = describe_manner(policy, 1 if are_first_versions else None)
     for words, earlier_words in MANNER_TO_FORM_3.items() if form <= 3 else ():
@@ -193,7 +193,7 @@ def card(
         columns=columns,
         edition=edition,
         version=version,
-        categories=_fenced_json(scale.label_values),
+        categories=_json_for_fence(scale.label_values),
         resolution_meanings=resolution_meanings(training_rows.trains if training_rows else None),
         what_trains=training_rows.describe() if training_rows else (),
         beyond_agreement=describe_limits_of_agreement(
@@ -206,7 +206,7 @@ def card(
     )
 
 
-def _feature(column: Column) -> dict[str, Any]:
+def _hugging_face_feature(column: Column) -> dict[str, Any]:
     """A column as `dataset_info` of Hugging Face names it."""
     feature = column.feature
     if feature["_type"] == "ClassLabel":
@@ -217,7 +217,7 @@ def _feature(column: Column) -> dict[str, Any]:
     return {"name": column.name, "dtype": feature["dtype"]}
 
 
-def _fenced_json(values: Sequence[object]) -> str:
+def _json_for_fence(values: Sequence[object]) -> str:
     """JSON on one line, which cannot end the block of code around it or be active HTML."""
     texts = (json.dumps(value, ensure_ascii=False) for value in values)
     signs = {ord(sign): f"\\u{ord(sign):04x}" for sign in "`<>&[]()"}
@@ -235,7 +235,7 @@ def _templates() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=lambda value: value if isinstance(value, Markup) else _safe(str(value)),
+        finalize=lambda value: value if isinstance(value, Markup) else _escape_markdown(str(value)),
     )
     environment.globals |= {
         "counted": counted,
@@ -293,7 +293,7 @@ def croissant(
         "rai:dataAnnotationAnalysis": [
             f"{name}: {sentence}"
             for name, decision in decisions.items()
-            for sentence in _analysis(decision, version)
+            for sentence in _iterate_analysis_sentences(decision, version)
         ],
         "rai:machineAnnotationTools": [
             f"{name}: its labels train where no raters' do, as their resolution says"
@@ -312,11 +312,13 @@ def croissant(
             }
             for name, (_, digest) in tables.items()
         ],
-        "recordSet": [_record_set(name, schema, version) for name, (schema, _) in tables.items()],
+        "recordSet": [
+            _build_record_set(name, schema, version) for name, (schema, _) in tables.items()
+        ],
     }
 
 
-def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
+def _iterate_analysis_sentences(decision: Mapping[str, Any], version: str) -> Iterator[str]:
     yield from (verdict["reason"] for verdict in decision["verdicts"])
     if version == "1.0":
         return
@@ -333,7 +335,7 @@ def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
         yield "admitted on a tentative verdict, so conclusions from these labels are tentative too"
 
 
-def _record_set(name: str, schema: pa.Schema, version: str) -> dict[str, Any]:
+def _build_record_set(name: str, schema: pa.Schema, version: str) -> dict[str, Any]:
     record_set_name = name.rsplit("-", 3)[0].replace("/", "_")
     fields = []
     for column in schema:
@@ -365,7 +367,7 @@ def _record_set(name: str, schema: pa.Schema, version: str) -> dict[str, Any]:
     }
 
 
-def _safe(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Nothing is active HTML or Markdown, and no address becomes a link."""
-    one_line = unlinked(re.sub(r"\s+", " ", text))
+    one_line = without_links(re.sub(r"\s+", " ", text))
     return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", html.escape(one_line, quote=False))

@@ -11,23 +11,23 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.large_files import Content, Files, parts_of
+from agreement_pipeline.large_files import Content, Files, iterate_content_parts
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import (
     EXTRAS,
+    BatchRows,
     PanelLabels,
     Ratings,
-    Rows,
     TrainingRows,
     Trains,
+    arrow_to_pandas,
     content_columns,
-    in_pandas,
-    parquet_of,
+    write_parquet_content,
 )
 from agreement_pipeline.release.card import card, croissant
 from agreement_pipeline.release.objects import ReleasedObjects, labels_by_unit
 from agreement_pipeline.release.publication import UNDATED, Edition
-from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, Member, tables_of
+from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, Member, table_by_path
 from agreement_pipeline.release.training_table import Column, TrainingTable, groups_of_items
 from agreement_pipeline.store import Folder, digest_of
 from agreement_pipeline.text import counted
@@ -125,7 +125,7 @@ class Release:
         counts = {}
         for name, ratings in self.ratings.items():
             own_gold = replace(ratings, also_gold=frozenset()).gold
-            counts[name] = len(ratings.rated(items=ratings.gold - own_gold))
+            counts[name] = len(ratings.rated_items(items=ratings.gold - own_gold))
         return {name: count for name, count in counts.items() if count}
 
     @property
@@ -147,9 +147,9 @@ class Release:
         return {member.round: member.assessment.decision.to_mapping() for member in self.members}
 
     @cached_property
-    def tables(self) -> dict[str, Rows]:
+    def tables(self) -> dict[str, BatchRows]:
         objects = self.objects
-        return tables_of(self.members, self.labels, objects.place_by_unit) | objects.tables
+        return table_by_path(self.members, self.labels, objects.place_by_unit) | objects.tables
 
     @cached_property
     def objects(self) -> ReleasedObjects:
@@ -184,14 +184,14 @@ class Release:
     def first_training_rows(self, count: int) -> pd.DataFrame:
         labels = self.labels
         if isinstance(labels, PanelLabels):
-            return labels.take(labels.resolved[:count]).frame()
+            return labels.select_rows(labels.rows_with_label[:count]).to_frame()
         table: TrainingTable = self.tables[TRAIN]  # type: ignore[assignment]
         return replace(table, places=table.places[:count]).to_pandas()
 
     @cached_property
     def annotations(self) -> pd.DataFrame:
         rows = self.tables[ANNOTATIONS]
-        frame: pd.DataFrame = in_pandas(pa.Table.from_batches(rows.to_batches(), rows.schema))
+        frame: pd.DataFrame = arrow_to_pandas(pa.Table.from_batches(rows.to_batches(), rows.schema))
         return frame
 
     @property
@@ -208,7 +208,9 @@ class Release:
 
 
 def contents(release: Release) -> dict[str, Content]:
-    data: dict[str, Content] = {name: parquet_of(rows) for name, rows in release.tables.items()}
+    data: dict[str, Content] = {
+        name: write_parquet_content(rows) for name, rows in release.tables.items()
+    }
     data |= release.objects.texts
     data |= documents(release, {name: digest_of(content) for name, content in data.items()})
     manifest = {
@@ -229,7 +231,7 @@ def contents(release: Release) -> dict[str, Content]:
 
 def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
     project, policy, decisions = release.project, release.policy, release.decisions
-    scale, report = release.members[0].ratings.scale, _report(release)
+    scale, report = release.members[0].ratings.scale, _build_report(release)
     n_raters = release.labels.n_raters if len(release.labels) else np.zeros(1, dtype=int)
     schemas = {name: (rows.schema, digests[name]) for name, rows in release.tables.items()}
     classifiers = {name for ratings in release.ratings.values() for name in ratings.classifiers}
@@ -239,7 +241,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         "policy": policy.to_mapping(),
         "contract": release.contract.to_mapping(),
         "scale": scale.to_mapping(),
-        "waivers": _waivers(release),
+        "waivers": _waivers_by_round(release),
     }
     edition, train_digest = release.edition, digests[TRAIN]
     described = croissant(
@@ -311,15 +313,15 @@ def identity(release: Release) -> dict[str, Any]:
         "policy_digest": release.policy.digest,
         "contract_digest": release.contract.digest,
         **({"trains": release.trains.to_mapping()} if release.trains else {}),
-        "waivers": _waivers(release),
+        "waivers": _waivers_by_round(release),
     }
 
 
-def _waivers(release: Release) -> dict[str, list[dict[str, str]]]:
+def _waivers_by_round(release: Release) -> dict[str, list[dict[str, str]]]:
     return {name: decision["waivers"] for name, decision in release.decisions.items()}
 
 
-def _report(release: Release) -> dict[str, Any]:
+def _build_report(release: Release) -> dict[str, Any]:
     labels, rounds = release.labels, {}
     for member in release.members:
         ratings = member.ratings
@@ -332,15 +334,18 @@ def _report(release: Release) -> dict[str, Any]:
                 "ratings": len(ratings),
                 "earlier_ratings": ratings.n_earlier,
                 "repeated_ratings": ratings.n_repeated,
-                "gold_items": len(ratings.rated(items=ratings.gold)),
+                "gold_items": len(ratings.rated_items(items=ratings.gold)),
             },
         }
-    rows = {"train": len(labels.resolved), "unresolved": int(labels.unresolved.sum())}
+    rows = {
+        "train": len(labels.rows_with_label),
+        "unresolved": int(labels.rows_without_label.sum()),
+    }
     count_by_kind = {
         "adjudicated": sum(len(member.adjudicated.labels) for member in release.members),
-        "relabelled": int(labels.resolved_as("relabelled").sum()),
-        "silver": int(labels.resolved_as("silver").sum()),
-        "in_conflict": int(labels.resolved_as("conflict").sum()),
+        "relabelled": int(labels.is_resolved_as("relabelled").sum()),
+        "silver": int(labels.is_resolved_as("silver").sum()),
+        "in_conflict": int(labels.is_resolved_as("conflict").sum()),
     }
     rows |= {name: count for name, count in count_by_kind.items() if count}
     if not rows.keys().isdisjoint(("adjudicated", "relabelled")):
@@ -351,7 +356,7 @@ def _report(release: Release) -> dict[str, Any]:
 
 
 def document(data: Files, name: str) -> bytes:
-    return b"".join(parts_of(data[name]))
+    return b"".join(iterate_content_parts(data[name]))
 
 
 def as_json(data: object) -> bytes:

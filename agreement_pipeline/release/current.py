@@ -27,11 +27,14 @@ def forget_current(store: Store, releases: Iterable[str]) -> None:
     for release in sorted({*releases}):
         path = pointer_path(dataset_of(release))
         content = store.storage.read(path)
-        if content is not None and _release_named(content) in (None, f"releases/{release}"):
+        if content is not None and _release_name_in_pointer(content) in (
+            None,
+            f"releases/{release}",
+        ):
             store.storage.forget([path])
 
 
-def point_to(
+def point_to_release(
     store: Store, release: str, rounds: Mapping[str, str], manifest: bytes | None = None
 ) -> None:
     """Name a complete release in force as the present one of its dataset. Call only while the store
@@ -64,7 +67,7 @@ def point_to_last_in_force(store: Store, datasets: Iterable[str]) -> None:
                 continue
             manifest = store.storage.read(f"{folder}/{MANIFEST}")
             if manifest is not None:
-                point_to(store, entry["release"], entry["rounds"], manifest)
+                point_to_release(store, entry["release"], entry["rounds"], manifest)
                 break
 
 
@@ -77,7 +80,7 @@ def dataset_of(release: str) -> str:
     return release.partition("/")[0]
 
 
-def _release_named(content: bytes) -> object:
+def _release_name_in_pointer(content: bytes) -> object:
     """None if the file cannot be read."""
     try:
         return json.loads(content)["release"]

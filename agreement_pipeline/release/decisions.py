@@ -13,8 +13,19 @@ from itertools import takewhile
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, WaiverError, in_a_sentence
-from agreement_pipeline.integrity import SEVERITY_BY_EFFECT, Finding, changes_since, dropped_since
+from agreement_pipeline.errors import (
+    EXPECTED,
+    MISREAD,
+    StoreError,
+    WaiverError,
+    error_in_a_sentence,
+)
+from agreement_pipeline.integrity import (
+    SEVERITY_BY_EFFECT,
+    Finding,
+    find_changes_since,
+    find_dropped_since,
+)
 from agreement_pipeline.policy import (
     AnyWaiver,
     Decision,
@@ -51,7 +62,7 @@ from agreement_pipeline.store import (
     of_event,
     terms_name,
 )
-from agreement_pipeline.text import chained, counted
+from agreement_pipeline.text import counted, join_sentences
 from agreement_pipeline.version import __version__
 
 IN_THE_LOG = "the store's log has the reasons"
@@ -167,7 +178,7 @@ def decide(
         refuse_reused(store, terms.policy, terms.contract)
         judgements = [judge_version(store, store.present(name), terms, checked) for name in rounds]
         former = {
-            version: _held_since(store, version, terms)
+            version: _reasons_held_since(store, version, terms)
             for version in _find_released_versions(store, judgements)
         }
         if (
@@ -178,11 +189,11 @@ def decide(
                 for judgement in judgements
             )
             and not any(former.values())
-            and not _disagreeing(store, rounds)
+            and not _find_disagreeing_withdrawals(store, rounds)
         ):
             return judgements, False
     with store.locked():
-        reconcile(store, rounds)
+        reconcile_notices_and_log(store, rounds)
         refuse_replaced(store, [judgement.version for judgement in judgements])
         for version in _find_released_versions(store, judgements):
             if version not in former:
@@ -337,7 +348,7 @@ def found_by_gate(
         delivery = check_kept_delivery(store, version, terms.contract, vocabulary)
     if delivery is not None:
         findings += delivery.findings
-    number = number or _number_of(store, version)
+    number = number or _version_number(store, version)
     return OfTheGate(number, findings, audit, delivery)
 
 
@@ -389,22 +400,22 @@ def _compare_with_earlier_versions(
         ratings = store.ratings_of(version)
     # against all earlier versions, and against the last one alone, if these differ
     bases = (earlier_ratings, earlier_ratings[-1:])[: len(earlier_ratings)]
-    all_changes = [changes_since(ratings, base) for base in bases]
+    all_changes = [find_changes_since(ratings, base) for base in bases]
     for versions in returned_items:
         base, not_compared = _read_versions(store, versions)
         yield from not_compared
-        all_changes.append(changes_since(ratings, base, leaves_out_unchanged=True))
+        all_changes.append(find_changes_since(ratings, base, leaves_out_unchanged=True))
     aimed_changes = next(
-        (changes for changes in all_changes if changes is not None and changes.aimed), None
+        (changes for changes in all_changes if changes is not None and changes.is_aimed), None
     )
     if aimed_changes is not None and integrity.labels_given_again != "not_asked":
         yield build_given_again_finding(aimed_changes, integrity.labels_given_again)
     if not earlier_ratings:
         return
-    dropped = dropped_since(ratings, earlier_ratings)
-    if dropped is not None and dropped.aimed and integrity.disputed_items_dropped != "not_asked":
+    dropped = find_dropped_since(ratings, earlier_ratings)
+    if dropped is not None and dropped.is_aimed and integrity.disputed_items_dropped != "not_asked":
         words = (
-            f"found that {dropped.words}; expected all that was delivered before. Deliver it "
+            f"found that {dropped.in_words}; expected all that was delivered before. Deliver it "
             "again, or have a fresh random sample of items labelled under another name."
         )
         severity = SEVERITY_BY_EFFECT[integrity.disputed_items_dropped]
@@ -429,7 +440,7 @@ def _read_versions(
         try:
             ratings.append(store.ratings_of(version))
         except StoreError as cause:
-            words = f"an earlier version was not compared: {in_a_sentence(cause)}"
+            words = f"an earlier version was not compared: {error_in_a_sentence(cause)}"
             findings.append(build_gate_finding("earlier_not_compared", words, "warning"))
     return ratings, findings
 
@@ -479,7 +490,7 @@ def _check_remedies(
         )
 
 
-def _number_of(store: Store, version: RoundVersion) -> int:
+def _version_number(store: Store, version: RoundVersion) -> int:
     history = store.history(version.round)
     arrived = [entry["ratings_digest"] for entry in of_event("ingested", history)]
     later = arrived[::-1].index(version.ratings_digest)
@@ -511,7 +522,7 @@ def _find_released_versions(store: Store, judgements: Iterable[Judged]) -> list[
     return list(former_versions.values())
 
 
-def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
+def _reasons_held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
     try:
         return judge_version(store, version, terms).decision.why_held
     except StoreError as cause:
@@ -577,11 +588,11 @@ def _withdraw_training_on_gold(store: Store, gold: GoldNames) -> Set[str]:
     return {name for entry, _ in trained.values() for name in entry["rounds"]}
 
 
-def reconcile(store: Store, rounds: Iterable[str]) -> None:
+def reconcile_notices_and_log(store: Store, rounds: Iterable[str]) -> None:
     """What only the notice or only the log has is written into the other, while the store is
     locked.
     """
-    disagreeing = _disagreeing(store, rounds)
+    disagreeing = _find_disagreeing_withdrawals(store, rounds)
     forget_current(store, [entry["release"] for entry, _ in disagreeing])
     for entry, withdrawal in disagreeing:
         release = entry["release"]
@@ -598,12 +609,12 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
             round_name = next(iter(entry["rounds"]))
         if not are_texts(reasons):
             reasons = [f"a {WITHDRAWN} that cannot be read"]
-        _put_aside(store, release)
+        _rename_withdrawn_tables(store, release)
         store.record("withdrawn", round_name, releases=[release], reasons=reasons)
     point_to_last_in_force(store, [dataset_of(entry["release"]) for entry, _ in disagreeing])
 
 
-def _disagreeing(
+def _find_disagreeing_withdrawals(
     store: Store, rounds: Iterable[str]
 ) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
     released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
@@ -623,10 +634,10 @@ def _write_notice(
         f"releases/{release}/{WITHDRAWN}",
         as_json({"round": round_name, "reasons": list(reasons), "time": time}),
     )
-    _put_aside(store, release)
+    _rename_withdrawn_tables(store, release)
 
 
-def _put_aside(store: Store, release: str) -> None:
+def _rename_withdrawn_tables(store: Store, release: str) -> None:
     """Give the tables of a withdrawn release names that no pattern for Parquet files takes."""
     tables = [
         name for name in store.storage.names(f"releases/{release}") if name.endswith(".parquet")
@@ -661,7 +672,7 @@ class Reassessed:
         outcome, reason = "not judged" if self.error else self.before, self.error
         if self.judged is not None:
             outcome = self.judged.decision.word
-            reason = chained(self.judged.decision.reasons)
+            reason = join_sentences(self.judged.decision.reasons)
         return {
             "round": self.round,
             "before": self.before or "not decided",
@@ -692,10 +703,10 @@ def reassess(
     noticed = {name.removesuffix(f"/{WITHDRAWN}") for name in names if name.endswith(WITHDRAWN)}
     for name, entries in sorted(entries_by_round.items()):
         if of_event("ingested", entries):
-            yield _reassessed(store, name, entries, withdrawn, noticed, terms)
+            yield _reassess_round(store, name, entries, withdrawn, noticed, terms)
 
 
-def _reassessed(
+def _reassess_round(
     store: Store,
     name: str,
     entries: Sequence[Mapping[str, Any]],
@@ -718,7 +729,7 @@ def _reassessed(
     )
     in_force = {entry["rounds"][name] for entry in released if entry["release"] not in withdrawn}
     try:
-        if not torn and _stands(arrived, last_decision, in_force, terms):
+        if not torn and _still_stands(arrived, last_decision, in_force, terms):
             # refuses a table that was edited since, though no digest in the log differs
             store.kept_table(arrived[-1])
             unreleased = last_decision["decision"] == "admitted" and not own_releases - withdrawn
@@ -729,10 +740,10 @@ def _reassessed(
         )
         return Reassessed(name, former_outcome, judgements[0], is_withdrawn, unreleased=unreleased)
     except EXPECTED as error:
-        return Reassessed(name, former_outcome, error=in_a_sentence(error))
+        return Reassessed(name, former_outcome, error=error_in_a_sentence(error))
 
 
-def _stands(
+def _still_stands(
     arrived: Sequence[RoundVersion],
     decided: Mapping[str, Any],
     released: Set[str],

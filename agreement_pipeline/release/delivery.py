@@ -68,7 +68,7 @@ class DeliveryCheck:
     def keep(self, store: Store) -> None:
         """Call only while the store is locked."""
         if self.unkept is not None:
-            store.storage.keep(_path(self.facts), self.unkept)
+            store.storage.keep(_path_of_kept_check(self.facts), self.unkept)
 
 
 def check_delivery(
@@ -145,7 +145,7 @@ def check_kept_delivery(
         )
         return DeliveryCheck((not_checked(message),), {"suite_digest": suite_digest})
     for facts in _logged_facts(store, version, suite_digest):
-        content = store.storage.read(_path(facts))
+        content = store.storage.read(_path_of_kept_check(facts))
         if content is not None and digest_of(content) == facts["results_digest"]:
             result = json.loads(content)
             return DeliveryCheck(findings_of(suite, result), facts, result)
@@ -163,7 +163,7 @@ def check_table(
 ) -> DeliveryCheck:
     """A table that was not kept counts as delivered now."""
     suite_digest = _digest_of_questions(suite, vocabulary)
-    if lacking := table.lacks(suite.needed_columns):
+    if lacking := table.missing_columns(suite.needed_columns):
         message = (
             f"found no {called('column', lacking)} in the delivered table that was kept, which "
             f"the suite named later; expected every column that it names. {READ_AGAIN_STEP}"
@@ -203,6 +203,6 @@ def _logged_facts(
             yield facts
 
 
-def _path(facts: Mapping[str, str]) -> str:
+def _path_of_kept_check(facts: Mapping[str, str]) -> str:
     name = f"{facts['delivery_digest']}-{facts['results_digest']}"
     return f"contracts/{facts['suite_digest']}/{name}.json"

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from agreement_pipeline.errors import MISREAD, AgreementError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content, Files
-from agreement_pipeline.ratings import ParquetRows, RowQueue, Rows
+from agreement_pipeline.ratings import BatchRows, ParquetRows, RowQueue
 from agreement_pipeline.release.contents import (
     ANY_KEY,
     DOCUMENTS,
@@ -106,7 +106,7 @@ def read_folder(path: Folder) -> dict[str, Content]:
         else:
             problem = "found no folder with files; expected that of a release. Check the path."
         raise ReleaseInvalidError(f"{path}: {problem}", "release_unfinished")
-    manifest_json = json_in({MANIFEST: manifest}, MANIFEST, path)
+    manifest_json = read_canonical_json({MANIFEST: manifest}, MANIFEST, path)
     promised = manifest_json.get("files")
     is_older = manifest_json.get("schema") in SCHEMAS[:-1]
     required = REQUIRED_TO_FORM_3 if is_older else REQUIRED
@@ -182,14 +182,14 @@ def _refuse_unreadable(path: Folder, names: set[str], max_bytes_by_name: Mapping
 
 
 @contextmanager
-def read_of(path: Folder, name: str) -> Iterator[None]:
+def refusing_unread_file(path: Folder, name: str) -> Iterator[None]:
     try:
         yield
     except AgreementError as cause:
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 
 
-def json_in(data: Files, name: str, path: Folder) -> dict[str, Any]:
+def read_canonical_json(data: Files, name: str, path: Folder) -> dict[str, Any]:
     """Written again, the object must give the same bytes.
 
     So no key is in the file twice, and all readers read the same.
@@ -237,7 +237,7 @@ class _Nothing:
 NOTHING = _Nothing()
 
 
-def same_rows(stored: ParquetRows, derived: Rows, *, any_footer: bool = False) -> bool:
+def has_same_rows(stored: ParquetRows, derived: BatchRows, *, any_footer: bool = False) -> bool:
     """The last digits of a number may differ, unless the number is a label. Labels are added up
     exactly.
     """
@@ -248,8 +248,8 @@ def same_rows(stored: ParquetRows, derived: Rows, *, any_footer: bool = False) -
     if not (same_columns and plain) or len(stored) != len(derived):
         return False
     derived_rows = RowQueue(derived)
-    for part in stored.parts():
-        due = derived_rows.take(len(part))
+    for part in stored.iterate_row_groups():
+        due = derived_rows.take_next(len(part))
         for name in due.column_names:
             stored_column, derived_column = part[name].combine_chunks(), due[name].combine_chunks()
             if not (
@@ -258,7 +258,7 @@ def same_rows(stored: ParquetRows, derived: Rows, *, any_footer: bool = False) -
                 else _are_same_columns(stored_column, derived_column)
             ):
                 return False
-    return not len(derived_rows.take(1))
+    return not len(derived_rows.take_next(1))
 
 
 def difference(

@@ -21,9 +21,9 @@ from agreement_pipeline.ratings import (
     Ratings,
     RatingsRows,
     Scale,
-    parquet_of,
-    ratings_of,
-    stored_cells,
+    open_stored_cells,
+    ratings_from_stored_cells,
+    write_parquet_content,
 )
 
 GOLD_CODE = "gold_code"
@@ -55,8 +55,10 @@ def seal_gold(ratings: Ratings) -> Ratings:
     """The ratings with codes in the place of the labels of gold items, and without their texts."""
     if not ratings.gold:
         return ratings
-    cells = stored_cells(ParquetRows(parquet_of(_SealedRows(RatingsRows(ratings)))), "ratings")
-    sealed = ratings_of(cells, ratings.scale, ratings.origin)
+    cells = open_stored_cells(
+        ParquetRows(write_parquet_content(_SealedRows(RatingsRows(ratings)))), "ratings"
+    )
+    sealed = ratings_from_stored_cells(cells, ratings.scale, ratings.origin)
     return sealed.with_gold(ratings.gold)
 
 
@@ -162,7 +164,7 @@ def without_codes(rows: ParquetRows, scale: Scale) -> ParquetRows:
     """Released annotations with stand-ins in the place of codes, as they were judged."""
     if GOLD_CODE not in rows.schema.names:
         return rows
-    return ParquetRows(parquet_of(_UncodedRows(rows, scale)))
+    return ParquetRows(write_parquet_content(_UncodedRows(rows, scale)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +187,7 @@ class _UncodedRows:
         return len(self.rows)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        for part in self.rows.parts():
+        for part in self.rows.iterate_row_groups():
             for batch in part.to_batches():
                 yield self._batch(batch)
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Set
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agreement_pipeline.errors import StoreError, in_a_sentence
+from agreement_pipeline.errors import StoreError, error_in_a_sentence
 from agreement_pipeline.ratings import PART_UNIT_OF, ParquetRows, Ratings
 from agreement_pipeline.release.gold import GoldElsewhere
 from agreement_pipeline.release.tables import TRAIN, UNRESOLVED
@@ -64,7 +64,7 @@ def find_gold_elsewhere(
     }
     if not gold_of_others:
         return {}
-    items = ratings.rated().to_pylist()
+    items = ratings.rated_items().to_pylist()
     documents = dict[str, str]()
     if PART_UNIT_OF in ratings.has:
         table = ratings.items([PART_UNIT_OF])
@@ -90,7 +90,10 @@ def warn_of_gold_elsewhere(store: Store, round_name: str, ratings: Ratings) -> l
     try:
         gold = gold_names_of_other_rounds(store, [round_name])
     except StoreError as error:
-        return [f"which of its items are gold in other rounds is not known: {in_a_sentence(error)}"]
+        return [
+            "which of its items are gold in other rounds is not known: "
+            f"{error_in_a_sentence(error)}"
+        ]
     elsewhere = find_gold_elsewhere(round_name, ratings, gold, ratings.gold)
     counts = {name: len(called_gold.items) for name, called_gold in elsewhere.items()}
     return [
@@ -113,7 +116,7 @@ def count_gold_trained(store: Store, release: str, gold: GoldNames) -> dict[str,
             continue
         rows = ParquetRows(content)
         columns = [name for name in ("id", UNIT_OF) if name in rows.schema.names]
-        for part in rows.parts(columns):
+        for part in rows.iterate_row_groups(columns):
             for version, names in gold.items():
                 of_gold = pa.array(sorted(names), pa.string())
                 masks = [pc.is_in(part[name].cast(pa.string()), of_gold) for name in columns]

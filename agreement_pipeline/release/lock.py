@@ -22,7 +22,7 @@ from agreement_pipeline.release.contents import (
     document,
     identity,
 )
-from agreement_pipeline.release.current import point_to
+from agreement_pipeline.release.current import point_to_release
 from agreement_pipeline.release.decisions import (
     Checked,
     Judged,
@@ -41,9 +41,14 @@ from agreement_pipeline.release.gold_elsewhere import (
 )
 from agreement_pipeline.release.opening import verify_release
 from agreement_pipeline.release.publication import UNPUBLISHED, Edition, Publication
-from agreement_pipeline.release.tables import Member, gold_in, rounds_of, rows_of
+from agreement_pipeline.release.tables import (
+    Member,
+    build_training_rows,
+    gold_items_in,
+    quoted_round_names,
+)
 from agreement_pipeline.store import RoundVersion, Store, check_round_name, digest_of
-from agreement_pipeline.text import chained, counted, listed
+from agreement_pipeline.text import counted, join_sentences, listed
 from agreement_pipeline.version import __version__
 
 
@@ -163,7 +168,8 @@ def _release(
     held_rounds = [judgement for judgement in judgements if not judgement.decision.admitted]
     if held_rounds:
         message = "; ".join(
-            f"round {judgement.version.round}: held, since {chained(judgement.decision.reasons)}"
+            f"round {judgement.version.round}: held, since "
+            f"{join_sentences(judgement.decision.reasons)}"
             for judgement in held_rounds
         )
         raise ReleaseHeldError(
@@ -196,7 +202,7 @@ def _release(
                     "expected the decision that the release rests on. Release it again.",
                     may_pass=True,
                 )
-        return _let_out(store, name, ready, data, terms.auditor)
+        return _publish_release(store, name, ready, data, terms.auditor)
 
 
 def _build_release(
@@ -214,7 +220,7 @@ def _build_release(
     The version is the digest of the ratings, and the digest of the policy. For several rounds, the
     first digest is that of their names and digests, in order.
     """
-    own_gold = gold_in(judgement.ratings for judgement in judgements)
+    own_gold = gold_items_in(judgement.ratings for judgement in judgements)
     elsewhere = {
         judgement.version.round: find_gold_elsewhere(
             judgement.version.round, judgement.ratings, gold_names, own_gold
@@ -230,7 +236,7 @@ def _build_release(
         gold_of_others = elsewhere[judgement.version.round]
         members += (_build_member(store, judgement, terms, gold, gold_of_others),)
         del judgement
-    labels = _labels(members, terms.policy)
+    labels = _build_training_rows(members, terms.policy)
     content = members[0].ratings.digest
     if name != members[0].round:
         rounds = [[member.round, member.ratings.digest] for member in members]
@@ -271,24 +277,25 @@ def _day_of_equal_release(ready: Release, standing: Iterable[bytes]) -> date | N
     return None
 
 
-def _labels(members: Sequence[Member], policy: Policy) -> TrainingRows:
+def _build_training_rows(members: Sequence[Member], policy: Policy) -> TrainingRows:
     scales = {member.ratings.scale for member in members}
     if len(scales) > 1:
         raise ReleaseHeldError(
-            f"{rounds_of(members)}: found {len(scales)} different scales; "
+            f"{quoted_round_names(members)}: found {len(scales)} different scales; "
             "expected one in a release. Release them apart, or ingest them again with one scale."
         )
-    labels = rows_of(members)
-    if labels.unresolved.all():
+    labels = build_training_rows(members)
+    if labels.rows_without_label.all():
         raise ReleaseHeldError(
-            f"{rounds_of(members)}: found {counted(len(labels), 'item')} without a label; "
+            f"{quoted_round_names(members)}: found {counted(len(labels), 'item')} without a label; "
             "expected at least one with a label. "
             "Let at least two raters label each item, and have ties adjudicated."
         )
-    names = labels.items[labels.resolved_as("conflict")]
+    names = labels.items[labels.is_resolved_as("conflict")]
     if policy.items_in_conflict == "refuse" and len(names):
         raise ReleaseHeldError(
-            f"{rounds_of(members)}: found {counted(len(names), 'item')} with other labels in other "
+            f"{quoted_round_names(members)}: found {counted(len(names), 'item')} with other "
+            "labels in other "
             f"rounds ({listed(names)}); expected one label of each item. "
             "Adjudicate these items, or set items_in_conflict: unresolved in the policy."
         )
@@ -305,7 +312,7 @@ def _build_member(
     pseudonyms, version = store.pseudonyms(judgement.ratings), judgement.version
     own_gold, gate = judgement.ratings.gold, judgement.gate
     named_findings = judgement.decision.findings
-    n_elsewhere = len(judgement.ratings.rated(items=gold - own_gold))
+    n_elsewhere = len(judgement.ratings.rated_items(items=gold - own_gold))
     if terms.policy.items_gold_elsewhere == "refuse" and n_elsewhere:
         raise ReleaseHeldError(
             f"round {version.round}: found {counted(n_elsewhere, 'item')} that another round calls "
@@ -344,25 +351,28 @@ def _build_member(
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(
             f"round {version.round}: found it admitted by itself, and held without the items "
-            f"that are gold in another round ({chained(decision.reasons)}); "
+            f"that are gold in another round ({join_sentences(decision.reasons)}); "
             "expected a round that is admitted on what it releases. Have more items labelled."
         )
     if not decision.admitted:
         raise ReleaseHeldError(
             f"round {version.round}: found it admitted under the raters' names, and held under "
-            f"their pseudonyms ({chained(decision.reasons)}); "
+            f"their pseudonyms ({join_sentences(decision.reasons)}); "
             "expected a contract that does not depend on names, since a release has none. "
             "Take the raters' names out of the contract."
         )
     return member
 
 
-def _let_out(store: Store, name: str, ready: Release, data: Files, auditor: Auditor) -> Release:
+def _publish_release(
+    store: Store, name: str, ready: Release, data: Files, auditor: Auditor
+) -> Release:
     """A writer that is killed after the log entry leaves no files. The next run writes them."""
     version = ready.path.name
     names = (version if number == 1 else f"{version}-{number}" for number in count(1))
     fitting = (
-        _release_at(store, f"{name}/{folder_name}", ready, data, auditor) for folder_name in names
+        _find_equal_release_at(store, f"{name}/{folder_name}", ready, data, auditor)
+        for folder_name in names
     )
     release = next(candidate for candidate in fitting if candidate)
     release_name = f"{name}/{release.path.name}"
@@ -384,11 +394,11 @@ def _let_out(store: Store, name: str, ready: Release, data: Files, auditor: Audi
         )
     let_out = release.manifest_digest == ready.manifest_digest
     manifest = document(data, MANIFEST) if let_out else None
-    point_to(store, release_name, digests, manifest)
+    point_to_release(store, release_name, digests, manifest)
     return release
 
 
-def _release_at(
+def _find_equal_release_at(
     store: Store, release_name: str, ready: Release, data: Files, auditor: Auditor
 ) -> Release | None:
     if release_name in store.withdrawn([release_name]):

@@ -18,8 +18,8 @@ from agreement_pipeline.ratings import (
     CONTENT_PREFIX,
     PART_PREFIX,
     PART_UNIT_OF,
+    BatchRows,
     Ratings,
-    Rows,
     Scale,
 )
 from agreement_pipeline.units import (
@@ -29,8 +29,8 @@ from agreement_pipeline.units import (
     TOKENS,
     document_of,
     frame_of_place,
-    most_central,
-    place_of,
+    most_central_place,
+    place_numbers_of,
     points_of_place,
     signed_area,
 )
@@ -75,7 +75,7 @@ class Unit:
     @cached_property
     def place(self) -> tuple[float, ...]:
         """The numbers in its name; none of polygons and keypoints."""
-        return place_of(self.name)
+        return place_numbers_of(self.name)
 
     @cached_property
     def is_object(self) -> bool:
@@ -95,7 +95,7 @@ class Unit:
             for answer in with_label or answers_with_place
             if answer.drawn is not None
         )
-        return most_central(places) if places else ()
+        return most_central_place(places) if places else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +243,7 @@ class ReleasedObjects:
         return {unit.name: unit.object_place for unit in units if unit.object_place}
 
     @cached_property
-    def tables(self) -> dict[str, Rows]:
+    def tables(self) -> dict[str, BatchRows]:
         """The tables of objects by path."""
         if not self.has_units or not self.part_names:
             return {}
@@ -340,7 +340,7 @@ def _answers_by_unit(ratings: Ratings) -> dict[str, dict[str, Answer]]:
     if not ratings.scale.numeric:
         scale = ratings.scale
         value_by_name = dict(zip(scale.names, scale.label_values, strict=True))
-    for row in ratings.first(columns, raters=ratings.raters).to_pylist():
+    for row in ratings.first_ratings(columns, raters=ratings.raters).to_pylist():
         last_label = row.get("last_label")
         label = row["label"] if last_label is None else last_label
         answers[row["item"]][row["rater"]] = Answer(
@@ -355,7 +355,7 @@ def _answers_by_unit(ratings: Ratings) -> dict[str, dict[str, Answer]]:
 def spans_of(document: Document, *, are_runs: bool) -> list[Place]:
     """The spans of a document in order. Its units are runs of positions, or matched objects."""
     if are_runs:
-        return _joined_runs(document)
+        return _join_runs(document)
     return sorted(
         Place(unit.object_place[0], unit.object_place[1], unit.label)
         for unit in document.units
@@ -378,7 +378,7 @@ def unresolved_places(document: Document, *, are_runs: bool) -> list[tuple[float
     return places
 
 
-def _joined_runs(document: Document) -> list[Place]:
+def _join_runs(document: Document) -> list[Place]:
     """Runs side by side of one label are one span, unless more of the raters who gave it at both
     ended a span there than went on.
     """
@@ -387,7 +387,7 @@ def _joined_runs(document: Document) -> list[Place]:
     for unit in document.units:
         start, end = unit.place
         if unit.is_object and unit.label is not None:
-            if previous is not None and goes_on(previous, unit):
+            if previous is not None and is_continued_by(previous, unit):
                 spans[-1] = spans[-1]._replace(end=end)
             else:
                 spans.append(Place(start, end, unit.label))
@@ -402,7 +402,7 @@ def number(value: float) -> float | int:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def goes_on(unit: Unit, following: Unit) -> bool:
+def is_continued_by(unit: Unit, following: Unit) -> bool:
     if unit.label != following.label or unit.place[1] != following.place[0]:
         return False
     following_answers = following.answer_by_rater

@@ -41,8 +41,8 @@ from agreement_pipeline.ratings import (
     Scale,
     Trains,
     content_columns,
-    ratings_of,
-    stored_cells,
+    open_stored_cells,
+    ratings_from_stored_cells,
 )
 from agreement_pipeline.release.auditing import KEYS, NO_AUDITOR, Auditor
 from agreement_pipeline.release.contents import (
@@ -66,10 +66,10 @@ from agreement_pipeline.release.decisions import Terms, today
 from agreement_pipeline.release.delivery import FACTS as DELIVERY_FACTS
 from agreement_pipeline.release.folder import (
     difference,
-    json_in,
+    has_same_rows,
+    read_canonical_json,
     read_folder,
-    read_of,
-    same_rows,
+    refusing_unread_file,
 )
 from agreement_pipeline.release.gold import GoldElsewhere, with_digest, without_codes
 from agreement_pipeline.release.objects import OBJECT_FILES
@@ -78,12 +78,12 @@ from agreement_pipeline.release.statements import Signed
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
     Member,
-    gold_in,
+    build_training_rows,
+    gold_items_in,
     labels_to_form_3,
-    rows_of,
 )
 from agreement_pipeline.store import Folder, Store, check_round_name, digest_of, folder_at
-from agreement_pipeline.text import chained, counted, listed
+from agreement_pipeline.text import counted, join_sentences, listed
 from agreement_pipeline.version import EARLIER, __version__
 
 UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
@@ -202,7 +202,7 @@ class Demands:
             ).decision
             if not decision.admitted:
                 policy_name = f"policy {self.rules.policy} version {self.rules.version}"
-                yield f"held under {policy_name} ({chained(decision.reasons)})"
+                yield f"held under {policy_name} ({join_sentences(decision.reasons)})"
 
 
 def open_release(
@@ -248,7 +248,7 @@ def verify_release(
     bytes instead. `held_today` says what today's code would hold.
     """
     folder, logged = folder_at(path), None if store is None else _manifest_digests_in_force(store)
-    return prove(read_folder(folder), folder, today(), logged, auditor)
+    return prove_release(read_folder(folder), folder, today(), logged, auditor)
 
 
 def _manifest_digests_in_force(store: Store) -> set[str]:
@@ -279,11 +279,11 @@ def superseded(release: Release, store: Store) -> tuple[str, ...]:
 
 def counts(ratings: Ratings) -> dict[str, int]:
     """The raters of the panel, and the items that two of them rated and that are not gold."""
-    n_raters = np.bincount(ratings.first(["at"], raters=ratings.raters)["at"])
+    n_raters = np.bincount(ratings.first_ratings(["at"], raters=ratings.raters)["at"])
     return {"raters": len(ratings.raters), "items": int((n_raters >= 2).sum())}
 
 
-def prove(
+def prove_release(
     data: Files,
     path: Folder,
     on: date,
@@ -296,7 +296,7 @@ def prove(
     wrote may come out in other numbers and words. Then its manifest must be among the `logged`
     ones: those of releases that are in force in a log, and that followed an admitting decision.
     """
-    manifest = json_in(data, MANIFEST, path)
+    manifest = read_canonical_json(data, MANIFEST, path)
     writers = manifest.get("written_by")
     if not isinstance(writers, dict) or not all(
         isinstance(version, str) for version in writers.values()
@@ -330,7 +330,7 @@ def prove(
 
 
 def _confirm_decisions(data: Files, release: Release) -> Release:
-    decided = json_in(data, DECISION, release.path)
+    decided = read_canonical_json(data, DECISION, release.path)
     admitted = {
         name
         for name, decision in decided.items()
@@ -338,7 +338,7 @@ def _confirm_decisions(data: Files, release: Release) -> Release:
     }
     if admitted != {*release.rounds} or admitted != decided.keys():
         differing_rounds = sorted({*release.rounds, *decided} - admitted) or sorted(decided)
-        raise _not_admitted(release.path, f"rounds {differing_rounds} in {DECISION}")
+        raise _not_admitted_error(release.path, f"rounds {differing_rounds} in {DECISION}")
     _refuse_other_rows(data, release, logged=True)
     return replace(release, decided=decided)
 
@@ -346,20 +346,26 @@ def _confirm_decisions(data: Files, release: Release) -> Release:
 def _refuse_otherwise_derived(data: Files, manifest: Mapping[str, Any], release: Release) -> None:
     path = release.path
     derived_identity = {**identity(release), "written_by": {}, "files": {}}
-    _refuse_other(path, MANIFEST, manifest, derived_identity, UNDERIVED)
-    _refuse_other(path, DECISION, json_in(data, DECISION, path), release.decisions, WORDING)
+    _refuse_unlike_derived(path, MANIFEST, manifest, derived_identity, UNDERIVED)
+    _refuse_unlike_derived(
+        path, DECISION, read_canonical_json(data, DECISION, path), release.decisions, WORDING
+    )
     for name, reasons in release.held_today.items():
-        raise _not_admitted(path, f"round {name}, which is not admitted ({chained(reasons)})")
+        raise _not_admitted_error(
+            path, f"round {name}, which is not admitted ({join_sentences(reasons)})"
+        )
     derived = documents(release, {name: digest_of(data[name]) for name in release.tables})
     for name, words in DOCUMENTS.items():
         if words is not None:
-            _refuse_other(path, name, json_in(data, name, path), json.loads(derived[name]), words)
+            _refuse_unlike_derived(
+                path, name, read_canonical_json(data, name, path), json.loads(derived[name]), words
+            )
     _refuse_other_rows(data, release)
     _refuse_other_objects(data, release)
     _refuse_reworded(path, data, derived, manifest["written_by"])
 
 
-def _not_admitted(path: Folder, description: str) -> ReleaseInvalidError:
+def _not_admitted_error(path: Folder, description: str) -> ReleaseInvalidError:
     return ReleaseInvalidError(
         f"{path}: found {description}; expected an admitted round. Do not train on it.",
         "release_not_admitted",
@@ -375,23 +381,23 @@ def _derive_release(
             if manifest["schema"] != SCHEMA:
                 raise KeyError("trains")
             terms = replace(terms, trains=Trains.from_mapping(manifest["trains"]))
-        with read_of(path, ANNOTATIONS):
+        with refusing_unread_file(path, ANNOTATIONS):
             rows = without_codes(ParquetRows(data[ANNOTATIONS]), scale)
-            annotations = stored_cells(rows, ANNOTATIONS)
+            annotations = open_stored_cells(rows, ANNOTATIONS)
         if manifest["schema"] not in SCHEMAS:
             raise KeyError("schema")
         says_edition = manifest["schema"] == SCHEMA and "dataset" in manifest
         edition = Edition.from_mapping(manifest["dataset"]) if says_edition else UNDATED
         project = check_round_name(manifest["project"], "project")
         table = annotations.relation
-        round_names = table.ask(f"SELECT DISTINCT round FROM {table}")["round"].to_pylist()
+        round_names = table.query(f"SELECT DISTINCT round FROM {table}")["round"].to_pylist()
         if {*round_names} != {entry["round"] for entry in manifest["rounds"]}:
             raise KeyError("rounds")
         rounds = [_read_ratings(annotations, entry, scale) for entry in manifest["rounds"]]
         del annotations, table
-        own_gold, entries = gold_in(rounds), manifest["rounds"]
+        own_gold, entries = gold_items_in(rounds), manifest["rounds"]
         elsewhere = [
-            _gold_elsewhere(entry, ratings, own_gold)
+            _read_gold_elsewhere(entry, ratings, own_gold)
             for entry, ratings in zip(entries, rounds, strict=True)
         ]
         gold = own_gold.union(
@@ -401,7 +407,11 @@ def _derive_release(
             replace(_build_member(ratings.with_gold(gold), entry, terms), gold_elsewhere=of_round)
             for ratings, entry, of_round in zip(rounds, entries, elsewhere, strict=True)
         )
-        labels = rows_of(members) if manifest["schema"] == SCHEMA else labels_to_form_3(members)
+        labels = (
+            build_training_rows(members)
+            if manifest["schema"] == SCHEMA
+            else labels_to_form_3(members)
+        )
     except ReleaseInvalidError:
         raise
     except (*MISREAD, pa.ArrowException) as cause:
@@ -421,16 +431,17 @@ def _read_ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) ->
     optional = [*EXTRAS, *content_columns(annotations.names)]
     absent = [column for column in optional if column not in entry["columns"]]
     columns_sql = [
-        table.session.column(column) for column in annotations.names if column not in absent
+        table.session.column_sql(column) for column in annotations.names if column not in absent
     ]
-    round_table = table.view(
-        f"SELECT {', '.join(columns_sql)} FROM {table} WHERE round = {table.session.literal(name)}"
+    round_table = table.create_view(
+        f"SELECT {', '.join(columns_sql)} FROM {table} WHERE round = "
+        f"{table.session.literal_sql(name)}"
     )
     origin = Origin.from_mapping(entry["origin"]) if "origin" in entry else None
-    return ratings_of(replace(annotations, relation=round_table), scale, origin)
+    return ratings_from_stored_cells(replace(annotations, relation=round_table), scale, origin)
 
 
-def _gold_elsewhere(
+def _read_gold_elsewhere(
     entry: Mapping[str, Any], ratings: Ratings, own_gold: Set[str]
 ) -> dict[str, GoldElsewhere]:
     """A KeyError if they are no items of the round, or are gold in a round of the release."""
@@ -439,7 +450,7 @@ def _gold_elsewhere(
         for name, facts in entry.get("gold_elsewhere", {}).items()
     }
     items = frozenset().union(*(gold.items for gold in elsewhere.values()))
-    n_rated = len(ratings.rated(items=items)) if items else 0
+    n_rated = len(ratings.rated_items(items=items)) if items else 0
     if entry["round"] in elsewhere or n_rated < len(items) or not items.isdisjoint(own_gold):
         raise KeyError("gold_elsewhere")
     return elsewhere
@@ -458,7 +469,7 @@ def _build_member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> M
             raise KeyError("sealed_digest")
         sealed_digest = ratings.digest
         ratings = with_digest(ratings, digest_as_judged)
-    adjudicated = Adjudicated.released(entry)
+    adjudicated = Adjudicated.from_manifest_entry(entry)
     judgement_basis = ratings, terms.policy, terms.contract, terms.of(entry["round"])
     member = Member(entry["round"], digest, *judgement_basis, version, adjudicated, audit)
     member = replace(member, sealed_digest=sealed_digest, trains=terms.trains)
@@ -474,7 +485,7 @@ def _build_member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> M
 
 
 def _read_terms(data: Files, path: Folder, on: date, auditor: Auditor) -> tuple[Terms, Scale]:
-    policy_json = json_in(data, POLICY, path)
+    policy_json = read_canonical_json(data, POLICY, path)
     try:
         scale = Scale.from_mapping(policy_json["scale"])
         terms = Terms(
@@ -505,8 +516,8 @@ def _refuse_other_rows(data: Files, release: Release, *, logged: bool = False) -
     of_ratings = "are not as the ratings in them are written; expected exactly those"
     for name, rows in reversed(release.tables.items()):
         due = of_ratings if name == ANNOTATIONS else of_labels
-        with read_of(release.path, name):
-            are_same = same_rows(ParquetRows(data[name]), rows, any_footer=logged)
+        with refusing_unread_file(release.path, name):
+            are_same = has_same_rows(ParquetRows(data[name]), rows, any_footer=logged)
         if not are_same:
             raise ReleaseInvalidError(
                 f"{release.path}: found rows of {name} that {due}. Fetch the release again.",
@@ -549,7 +560,10 @@ def _refuse_reworded(
             is_same = document(data, name) == derived[name]
             reworded = None if is_same else f"{name} is another text"
         else:
-            stored_json, derived_json = json_in(data, name, path), json.loads(derived[name])
+            stored_json, derived_json = (
+                read_canonical_json(data, name, path),
+                json.loads(derived[name]),
+            )
             reworded = difference(stored_json, derived_json, name, VERSION) if words else None
         if reworded:
             raise ReleaseInvalidError(
@@ -561,7 +575,7 @@ def _refuse_reworded(
             )
 
 
-def _refuse_other(
+def _refuse_unlike_derived(
     path: Folder, name: str, stored: object, derived: object, passed_over: Paths = frozenset()
 ) -> None:
     differing = difference(stored, json.loads(as_json(derived)), name, passed_over)

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Annotated, Any, ClassVar
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.mistakes import CLOSED, Value, is_a, refuse_mistakes
+from agreement_pipeline.mistakes import CLOSED, Value, is_instance_of, refuse_mistakes
 
 MAX_LICENSE_LENGTH, MAX_TEXT_LENGTH, MAX_SOURCES = 200, 2_000, 100
 LICENSE_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
@@ -92,7 +92,7 @@ class Publication:
     biases: Annotated[str | None, TEXT] = None
     social_impact: Annotated[str | None, TEXT] = None
     personal_data: Annotated[str | None, TEXT] = None
-    synthetic_data: Annotated[bool | None, Value("true or false", is_a(bool))] = None
+    synthetic_data: Annotated[bool | None, Value("true or false", is_instance_of(bool))] = None
     derived_from: Annotated[tuple[str, ...] | None, SOURCES] = None
     collected: Annotated[str | None, TEXT] = None
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import takewhile
 
-from agreement_pipeline.errors import RatingsError, StoreError, in_a_sentence
+from agreement_pipeline.errors import RatingsError, StoreError, error_in_a_sentence
 from agreement_pipeline.integrity import (
     Finding,
     compare_with_sample,
@@ -20,7 +20,7 @@ from agreement_pipeline.integrity import (
 from agreement_pipeline.policy import Decision, Remedy, RoundRatings
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import RoundVersion, Store, arrival_of, of_event, order_of_items
-from agreement_pipeline.text import chained, counted
+from agreement_pipeline.text import counted, join_sentences
 
 
 class _RefutedRemedyError(Exception):
@@ -47,7 +47,7 @@ def is_sample_of_relabelled(store: Store, round_name: str, ratings: Ratings) -> 
     relabelled_name = round_name.rpartition("-sample-")[0]
     if not relabelled_name or relabelled_name not in store.rounds():
         return False
-    labelled = _items(ratings)
+    labelled = _item_names(ratings)
     for version in store.versions(relabelled_name):
         if sample_name(RoundRatings(version.round, version.ratings_digest)) == round_name:
             relabelled = store.ratings_of(version)
@@ -82,8 +82,12 @@ def _why_not_fresh(
     if compared.are_copied:
         expected_text = f"about {compared.n_expected:.0f} of as many"
         return f"{changes_text}, and two raters differ on {expected_text}"
-    if compared.n_labels and not compared.n_changed and _items(sample) == _items(relabelled):
-        return f"{changes_text}, on all {counted(len(_items(sample)), 'item')}"
+    if (
+        compared.n_labels
+        and not compared.n_changed
+        and _item_names(sample) == _item_names(relabelled)
+    ):
+        return f"{changes_text}, on all {counted(len(_item_names(sample)), 'item')}"
     if arrival and (n := count_labels_before(sample, datetime.fromisoformat(arrival["time"]))):
         return f"{counted(n, 'label')} {'is' if n == 1 else 'are'} dated before the draw"
     return None
@@ -98,7 +102,7 @@ def check_remedy(
 ) -> Finding:
     """Whether the sample judges the raters of this version. `judge_sample` is without waivers."""
     if remedy.remedied_by != RoundRatings(version.round, version.ratings_digest):
-        return remedy.refutation(
+        return remedy.finding_if_refuted(
             f"it is bound to {remedy.remedied_by}, and these are "
             f"{RoundRatings(version.round, version.ratings_digest)}"
         )
@@ -112,12 +116,14 @@ def check_remedy(
         _require_fresh_labels(ratings, sample)
         decision = judge_sample(sample_version)
         if not decision.admitted:
-            raise _RefutedRemedyError(f"the sample is held by itself: {chained(decision.reasons)}")
+            raise _RefutedRemedyError(
+                f"the sample is held by itself: {join_sentences(decision.reasons)}"
+            )
     except _RefutedRemedyError as reason:
-        return remedy.refutation(str(reason))
+        return remedy.finding_if_refuted(str(reason))
     except StoreError as cause:
-        return remedy.refutation(in_a_sentence(cause))
-    return remedy.proof(detail)
+        return remedy.finding_if_refuted(error_in_a_sentence(cause))
+    return remedy.finding_if_proved(detail)
 
 
 def _version_of(store: Store, ratings: RoundRatings) -> RoundVersion | None:
@@ -127,7 +133,7 @@ def _version_of(store: Store, ratings: RoundRatings) -> RoundVersion | None:
 
 
 def _require_held(store: Store, remedy: Remedy, ratings: Ratings) -> None:
-    held_ratings, relabelled = remedy.held, remedy.remedied_by
+    held_ratings, relabelled = remedy.held_ratings, remedy.remedied_by
     held_version = _version_of(store, held_ratings)
     arrivals = [
         arrival_of(store, *vars(round_ratings).values())
@@ -144,8 +150,8 @@ def _require_held(store: Store, remedy: Remedy, ratings: Ratings) -> None:
         raise _RefutedRemedyError(
             f"{held_ratings} came after {relabelled}, which should have its items labelled anew"
         )
-    items = _items(store.ratings_of(held_version))
-    if missing_items := items - _items(ratings):
+    items = _item_names(store.ratings_of(held_version))
+    if missing_items := items - _item_names(ratings):
         raise _RefutedRemedyError(
             f"{len(missing_items):,} of {counted(len(items), 'item')} of {held_ratings} have no "
             f"label in {relabelled}, and which ones are left may have been chosen"
@@ -169,7 +175,7 @@ def _read_sample(store: Store, remedy: Remedy) -> tuple[RoundVersion, Ratings]:
 
 def _require_drawn(store: Store, version: RoundVersion, ratings: Ratings, sample: Ratings) -> str:
     """How many items of how many were drawn, in words."""
-    order, labelled = order_of_items(store, version, ratings), _items(sample)
+    order, labelled = order_of_items(store, version, ratings), _item_names(sample)
     drawn_items = {*order[: len(labelled)]}
     if drawn_items != labelled:
         undrawn_items = labelled - drawn_items
@@ -236,5 +242,5 @@ def _require_fresh_labels(ratings: Ratings, sample: Ratings) -> None:
         )
 
 
-def _items(ratings: Ratings) -> set[str]:
-    return {*ratings.first(["item"], raters=ratings.raters)["item"].to_pylist()}
+def _item_names(ratings: Ratings) -> set[str]:
+    return {*ratings.first_ratings(["item"], raters=ratings.raters)["item"].to_pylist()}

@@ -106,9 +106,9 @@ class Signed:
     def refuse_unsigned(self, release: Release) -> None:
         payload = self._payload()
         try:
-            predicate, subjects = payload["predicate"], _digests(payload["subject"])
+            predicate, subjects = payload["predicate"], _subject_digests(payload["subject"])
             properties = predicate.get("properties")
-            policies = _digests(predicate["verifier"]["policies"])
+            policies = _subject_digests(predicate["verifier"]["policies"])
             checks = {
                 "a statement of in-toto": payload["_type"] == STATEMENT,
                 "a result of a verification": payload["predicateType"] == VERIFIED_PREDICATE,
@@ -149,7 +149,9 @@ class Signed:
             from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512
             from cryptography.hazmat.primitives.serialization import load_pem_public_key
         except ImportError:
-            raise MissingExtraError.of("signed statements", "cryptography", "signing") from None
+            raise MissingExtraError.for_feature(
+                "signed statements", "cryptography", "signing"
+            ) from None
         try:
             key = load_pem_public_key(self.key.read_bytes())
         except (OSError, ValueError, UnsupportedAlgorithm) as cause:
@@ -174,7 +176,7 @@ class Signed:
         )
 
 
-def _digests(described: Any) -> list[Any]:
+def _subject_digests(described: Any) -> list[Any]:
     return [entry["digest"]["sha256"] for entry in described]
 
 

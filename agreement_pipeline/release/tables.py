@@ -25,17 +25,17 @@ from agreement_pipeline.policy import (
 from agreement_pipeline.ratings import (
     NOT_ADJUDICATED,
     Adjudicated,
+    BatchRows,
     LabelledRound,
     PanelLabels,
     Ratings,
     RatingsRows,
-    Rows,
     Scale,
     TrainingRows,
     Trains,
-    in_pandas,
-    overruled,
-    singles_overruled,
+    arrow_to_pandas,
+    count_overruled,
+    count_overruled_singles,
 )
 from agreement_pipeline.release.auditing import NO_MODELS, Audit
 from agreement_pipeline.release.gold import (
@@ -54,7 +54,7 @@ from agreement_pipeline.release.training_table import (
     places_are_whole,
 )
 from agreement_pipeline.text import listed
-from agreement_pipeline.units import numbers_named
+from agreement_pipeline.units import number_names_of_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,9 @@ class Member:
         gate_findings += find_overlap_mistakes(self.ratings, self.trains)
         gate_findings += self.recorded
         remedies = (waiver for waiver in self.waivers.written if isinstance(waiver, Remedy))
-        gate_findings += (remedy.proof() for remedy in remedies)  # the lock looked at their samples
+        gate_findings += (
+            remedy.finding_if_proved() for remedy in remedies
+        )  # the lock looked at their samples
         by = self.policy, self.contract, self.waivers
         check_findings = check_round(self.ratings, self.policy, self.contract, self.named_findings)
         return assess(self.ratings, *by, gate_findings, self.version, check_findings, self.trains)
@@ -113,21 +115,25 @@ class Member:
 
     @cached_property
     def labels_to_form_3(self) -> PanelLabels:
-        panel_labels = PanelLabels.of(self.ratings, self.round, self.adjudicated)
+        panel_labels = PanelLabels.from_ratings(self.ratings, self.round, self.adjudicated)
         classifier = self.audit.labelled_by
-        return panel_labels if classifier is None else panel_labels.beside(self.ratings, classifier)
+        return (
+            panel_labels
+            if classifier is None
+            else panel_labels.labels_of_classifier(self.ratings, classifier)
+        )
 
     @cached_property
     def overruled(self) -> tuple[int, int]:
         may_be = self.adjudicated.labels or "last_label" in self.ratings.has
-        return overruled(self.ratings, self.adjudicated) if may_be else (0, 0)
+        return count_overruled(self.ratings, self.adjudicated) if may_be else (0, 0)
 
 
-def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:
+def gold_items_in(rounds: Iterable[Ratings]) -> frozenset[str]:
     return frozenset().union(*(ratings.gold for ratings in rounds))
 
 
-def rounds_of(members: Sequence[Member]) -> str:
+def quoted_round_names(members: Sequence[Member]) -> str:
     return f"rounds {listed([member.round for member in members])}"
 
 
@@ -140,16 +146,18 @@ MAX_OVERRULED_SHARE = 0.1
 rating, so large a share more than that on which two raters differ."""
 
 
-def tables_of(
+def table_by_path(
     members: Sequence[Member],
     labels: TrainingRows | PanelLabels,
     place_by_unit: Mapping[str, Sequence[float]],
-) -> dict[str, Rows]:
+) -> dict[str, BatchRows]:
     """The tables by path. Labels of the panel stand in releases up to form 3."""
     numbers: tuple[str, ...] = ()
     if all("cluster" in member.ratings.has for member in members):
         items = (member.ratings.items()["item"] for member in members)
-        numbers = numbers_named(name for item_names in items for name in item_names.to_pylist())
+        numbers = number_names_of_units(
+            name for item_names in items for name in item_names.to_pylist()
+        )
     rounds = tuple(member.round for member in members)
     typed_scale = None if isinstance(labels, PanelLabels) else labels.scale
     ratings = tuple(RatingsRows(member.ratings) for member in members)
@@ -159,14 +167,14 @@ def tables_of(
         _ = annotations.schema
     except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
         raise ReleaseHeldError(
-            f"{rounds_of(members)}: found columns of different kinds ({cause}); "
+            f"{quoted_round_names(members)}: found columns of different kinds ({cause}); "
             "expected one kind, and one time zone of times, in all rounds. "
             "Ingest them again with that column as text in each."
         ) from None
-    unresolved = np.flatnonzero(labels.unresolved)
+    unresolved = np.flatnonzero(labels.rows_without_label)
     if isinstance(labels, PanelLabels):
         return {
-            TRAIN: LabelRowsToForm3(labels, labels.resolved, unit_places),
+            TRAIN: LabelRowsToForm3(labels, labels.rows_with_label, unit_places),
             UNRESOLVED_TO_FORM_3: LabelRowsToForm3(labels, unresolved, unit_places),
             ANNOTATIONS: annotations,
         }
@@ -176,27 +184,27 @@ def tables_of(
         return TrainingTable(labels, in_document_order(labels, places), unit_places, are_whole)
 
     return {
-        TRAIN: table_of(labels.resolved),
+        TRAIN: table_of(labels.rows_with_label),
         UNRESOLVED: table_of(unresolved),
         ANNOTATIONS: annotations,
     }
 
 
-def rows_of(members: Sequence[Member]) -> TrainingRows:
+def build_training_rows(members: Sequence[Member]) -> TrainingRows:
     """The training rows of the rounds together."""
-    _refuse_lost(members)
+    _refuse_lost_texts(members)
     for member in members:
-        _raise_if_singles_are_overruled(member)
+        _refuse_singles_overruled_too_often(member)
     return TrainingRows.build([member.labelled for member in members], members[0].trains)
 
 
 def labels_to_form_3(members: Sequence[Member]) -> PanelLabels:
     """The labels of releases up to form 3, where the first round of an item counts."""
-    _refuse_lost(members)
-    return PanelLabels.first_of([member.labels_to_form_3 for member in members])
+    _refuse_lost_texts(members)
+    return PanelLabels.combine_first_of([member.labels_to_form_3 for member in members])
 
 
-def _refuse_lost(members: Sequence[Member]) -> None:
+def _refuse_lost_texts(members: Sequence[Member]) -> None:
     """Refuse different texts of an item, of which one would be lost, and too many labels against
     all raters.
     """
@@ -204,12 +212,13 @@ def _refuse_lost(members: Sequence[Member]) -> None:
         member.ratings.items(["text"]) for member in members if "text" in member.ratings.has
     ]
     if len(text_tables) > 1:
-        texts = in_pandas(pa.concat_tables(text_tables))
+        texts = arrow_to_pandas(pa.concat_tables(text_tables))
         texts = texts[texts["item"].duplicated(keep=False)].groupby("item")["text"].nunique()
         differing = list(texts.index[texts > 1])
         if differing:
             raise ReleaseHeldError(
-                f"{rounds_of(members)}: found items {listed(differing)} with different texts "
+                f"{quoted_round_names(members)}: found items {listed(differing)} with different "
+                "texts "
                 "in different rounds; expected one text for each item, or one would be lost. "
                 "Give each text its own item."
             )
@@ -226,12 +235,12 @@ def _refuse_lost(members: Sequence[Member]) -> None:
             )
 
 
-def _raise_if_singles_are_overruled(member: Member) -> None:
+def _refuse_singles_overruled_too_often(member: Member) -> None:
     """The raters' agreement says nothing of labels that an adjudicator put in the place of theirs.
 
     An adjudicator as good as the raters differs from one of them as often as these do.
     """
-    singles = singles_overruled(member.ratings, member.adjudicated)
+    singles = count_overruled_singles(member.ratings, member.adjudicated)
     max_share = MAX_OVERRULED_SHARE + singles.pair_difference
     if singles.n_overruled > max_share * singles.n_training:
         raise ReleaseHeldError(

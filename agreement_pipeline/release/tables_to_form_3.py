@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, Scale, growing_batches
+from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, Scale, iterate_growing_batches
 from agreement_pipeline.release.training_table import NOWHERE, UNIT_OF, UnitPlaces
 
 UNRESOLVED_TO_FORM_3 = "data/unresolved-00000-of-00001.parquet"
@@ -27,7 +27,7 @@ class LabelRowsToForm3:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        kinds = _kinds(self.labels, self.unit_places.numbers)
+        kinds = _type_and_meaning_by_column(self.labels, self.unit_places.numbers)
         features = {name: feature for name, (_, feature) in kinds.items()}
         return pa.schema({name: kind for name, (kind, _) in kinds.items()}).with_metadata(
             {"huggingface": json.dumps({"info": {"features": features}})}
@@ -37,10 +37,10 @@ class LabelRowsToForm3:
         return len(self.rows)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        return growing_batches(len(self), self._batch)
+        return iterate_growing_batches(len(self), self._batch)
 
     def _batch(self, rows: slice) -> pa.RecordBatch:
-        labels = self.labels.take(self.rows[rows])
+        labels = self.labels.select_rows(self.rows[rows])
         columns = {
             "id": labels.items,
             **self.unit_places.columns(labels.items),
@@ -56,33 +56,40 @@ class LabelRowsToForm3:
                 "votes": labels.votes,
                 "entropy_bits": labels.entropy_bits,
             }
-        hidden = labels.unresolved
+        hidden = labels.rows_without_label
         arrays = [
-            _array(columns[field.name], field.type, hidden if field.name == "label" else None)
+            _as_arrow_array(
+                columns[field.name], field.type, hidden if field.name == "label" else None
+            )
             for field in self.schema
         ]
         return pa.record_batch(arrays, schema=self.schema)
 
 
-def _array(values: Any, kind: pa.DataType, hidden: np.ndarray[Any, Any] | None) -> pa.Array:
+def _as_arrow_array(
+    values: Any, kind: pa.DataType, hidden: np.ndarray[Any, Any] | None
+) -> pa.Array:
     if pa.types.is_fixed_size_list(kind):
         flat = pa.array(values.ravel(), kind.value_type)
         return pa.FixedSizeListArray.from_arrays(flat, type=kind)
     return pa.array(values, kind, mask=hidden, from_pandas=pa.types.is_string(kind))
 
 
-def _kinds(
+def _type_and_meaning_by_column(
     labels: PanelLabels, numbers: tuple[str, ...]
 ) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
     scale = labels.scale
     text, integer, real = (
-        (pa.string(), _value("string")),
-        (pa.int64(), _value("int64")),
-        (pa.float64(), _value("float64")),
+        (pa.string(), _croissant_value("string")),
+        (pa.int64(), _croissant_value("int64")),
+        (pa.float64(), _croissant_value("float64")),
     )
     by_category = {
-        "soft_label": (pa.list_(pa.float64(), len(scale.names)), _by_category("float64", scale)),
-        "votes": (pa.list_(pa.int64(), len(scale.names)), _by_category("int64", scale)),
+        "soft_label": (
+            pa.list_(pa.float64(), len(scale.names)),
+            _croissant_by_category("float64", scale),
+        ),
+        "votes": (pa.list_(pa.int64(), len(scale.names)), _croissant_by_category("int64", scale)),
     }
     label = (
         real if scale.numeric else (pa.int64(), {"names": list(scale.names), "_type": "ClassLabel"})
@@ -100,9 +107,9 @@ def _kinds(
     }
 
 
-def _value(kind: str) -> dict[str, Any]:
+def _croissant_value(kind: str) -> dict[str, Any]:
     return {"dtype": kind, "_type": "Value"}
 
 
-def _by_category(kind: str, scale: Scale) -> dict[str, Any]:
-    return {"feature": _value(kind), "length": len(scale.names), "_type": "Sequence"}
+def _croissant_by_category(kind: str, scale: Scale) -> dict[str, Any]:
+    return {"feature": _croissant_value(kind), "length": len(scale.names), "_type": "Sequence"}

@@ -21,10 +21,10 @@ from agreement_pipeline.ratings import (
     Scale,
     TrainingRows,
     Trains,
-    growing_batches,
-    in_pandas,
-    meaning_of,
-    shares_of,
+    arrow_to_pandas,
+    describe_training_label,
+    iterate_growing_batches,
+    vote_shares,
 )
 from agreement_pipeline.units import (
     ALTERNATIVES,
@@ -32,7 +32,7 @@ from agreement_pipeline.units import (
     TOKENS,
     document_of,
     item_of,
-    place_of,
+    place_numbers_of,
 )
 
 UNIT_OF = "unit_of"
@@ -66,62 +66,72 @@ def own_columns(
     """
     scale, has = rows.scale, rows.item_columns
     kind = label_type(scale)
-    columns = [_text("id", "The name of the item.")]
+    columns = [_text_column("id", "The name of the item.")]
     if numbers:
-        columns.append(_text(UNIT_OF, "The document or image in which the unit lies."))
-        make_place = _whole if are_whole else _number
+        columns.append(_text_column(UNIT_OF, "The document or image in which the unit lies."))
+        make_place = _whole_number_column if are_whole else _number_column
         columns += [make_place(name, PLACES[name]) for name in numbers]
     columns += [
-        _text("round", "The first round of the release that has the item."),
-        _list("rounds", pa.string(), "All rounds of the release that have the item, in order."),
+        _text_column("round", "The first round of the release that has the item."),
+        _list_column(
+            "rounds", pa.string(), "All rounds of the release that have the item, in order."
+        ),
     ]
     if "text" in has:
-        columns.append(_text("text", "The text of the item, as it was delivered."))
+        columns.append(_text_column("text", "The text of the item, as it was delivered."))
     dtype = HUGGING_FACE_DTYPES.get(kind, str(kind))
     of_numbers = LABEL_OF_NUMBERS if scale.numeric else LABEL
     meaning = f"{of_numbers} {_meaning_of_label(rows)}"
-    columns.append(Column("label", kind, _value(dtype), meaning))
+    columns.append(Column("label", kind, _croissant_value(dtype), meaning))
     if not scale.numeric:
         feature = {"names": list(scale.names), "_type": "ClassLabel"}
         columns.append(Column("label_id", pa.int64(), feature, LABEL_ID))
     if rows.votes is not None:
         columns += [
-            _list("soft_label", pa.float64(), SOFT_LABEL),
-            _list("votes", pa.int64(), VOTES),
+            _list_column("soft_label", pa.float64(), SOFT_LABEL),
+            _list_column("votes", pa.int64(), VOTES),
         ]
     if rows.spread is not None:
-        columns.append(_number("spread", SPREAD))
+        columns.append(_number_column("spread", SPREAD))
     if rows.panel_votes is not None:
         columns += [
-            _list("panel_soft_label", pa.float64(), PANEL_SOFT_LABEL),
-            _list("panel_votes", pa.int64(), PANEL_VOTES),
+            _list_column("panel_soft_label", pa.float64(), PANEL_SOFT_LABEL),
+            _list_column("panel_votes", pa.int64(), PANEL_VOTES),
         ]
     if rows.panel_mean is not None:
-        columns += [_number("panel_mean", PANEL_MEAN), _number("panel_spread", PANEL_SPREAD)]
-    columns += [_whole("n_raters", N_RATERS), _whole("n_ratings", N_RATINGS)]
+        columns += [
+            _number_column("panel_mean", PANEL_MEAN),
+            _number_column("panel_spread", PANEL_SPREAD),
+        ]
+    columns += [
+        _whole_number_column("n_raters", N_RATERS),
+        _whole_number_column("n_ratings", N_RATINGS),
+    ]
     if rows.votes is not None:
-        columns.append(_number("entropy_bits", ENTROPY))
-    columns.append(_text("resolution", RESOLUTION))
+        columns.append(_number_column("entropy_bits", ENTROPY))
+    columns.append(_text_column("resolution", RESOLUTION))
     columns += _columns_of_groups(has)
-    columns.append(_text("split", SPLIT))
+    columns.append(_text_column("split", SPLIT))
     return columns
 
 
 def _columns_of_groups(names: Iterable[str]) -> Iterator[Column]:
     for name in names:
         if name == "cluster":
-            yield _text(name, "What the item belongs to, such as a document or a patient.")
+            yield _text_column(name, "What the item belongs to, such as a document or a patient.")
         elif name.startswith(STRATUM):
             stratum = name.removeprefix(STRATUM)
-            yield _text(name, f"The stratum of the item: its {stratum}.")
+            yield _text_column(name, f"The stratum of the item: its {stratum}.")
 
 
 def column_of_delivery(names: tuple[str, str]) -> Column:
     """The column of a part of units or of the delivery, from its names in ratings and here."""
     name, column = names
     if name.startswith(PART_PREFIX):
-        return _text(column, PARTS.get(column, PART))
-    return _number(column, SIZES[column]) if column in SIZES else _text(column, CONTENT)
+        return _text_column(column, PARTS.get(column, PART))
+    return (
+        _number_column(column, SIZES[column]) if column in SIZES else _text_column(column, CONTENT)
+    )
 
 
 def released_names(item_columns: Iterable[str], taken_names: Collection[str]) -> dict[str, str]:
@@ -245,7 +255,7 @@ def resolution_meanings(trains: Trains | None) -> dict[str, str]:
 def _meaning_of_label(rows: TrainingRows) -> str:
     if rows.trains and rows.trains.label == "shares":
         return "It is the category that leads in `soft_label`, which trains. Null of a tie."
-    return f"It is {meaning_of(rows.trains, rows.scale)}. Null if there is none."
+    return f"It is {describe_training_label(rows.trains, rows.scale)}. Null if there is none."
 
 
 class UnitPlaces(NamedTuple):
@@ -311,11 +321,11 @@ class TrainingTable:
         return len(self.places)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        return growing_batches(len(self), self._batch)
+        return iterate_growing_batches(len(self), self._batch)
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows as a DataFrame, with lists in the place of arrays."""
-        frame: pd.DataFrame = in_pandas(pa.Table.from_batches(self.to_batches(), self.schema))
+        frame: pd.DataFrame = arrow_to_pandas(pa.Table.from_batches(self.to_batches(), self.schema))
         for column in self.columns:
             if pa.types.is_list(column.type):
                 lists = [
@@ -325,7 +335,7 @@ class TrainingTable:
         return frame
 
     def _batch(self, part: slice) -> pa.RecordBatch:
-        rows = self.rows.take(self.places[part])
+        rows = self.rows.select_rows(self.places[part])
         scale, hidden = rows.scale, rows.has_no_label
         rounds = rows.rounds_of_items()
         columns: dict[str, Any] = {
@@ -355,14 +365,14 @@ class TrainingTable:
             columns["label"] = names.take(columns["label_id"])
         if rows.votes is not None:
             columns |= {
-                "soft_label": _lists(rows.soft_label),
-                "votes": _lists(rows.votes),
+                "soft_label": _rows_as_lists(rows.soft_label),
+                "votes": _rows_as_lists(rows.votes),
                 "entropy_bits": rows.entropy_bits,
             }
         if rows.panel_votes is not None:
-            columns["panel_votes"] = _lists(rows.panel_votes)
-            columns["panel_soft_label"] = _lists(shares_of(rows.panel_votes))
-        arrays = [_array(columns[field.name], field.type) for field in self.schema]
+            columns["panel_votes"] = _rows_as_lists(rows.panel_votes)
+            columns["panel_soft_label"] = _rows_as_lists(vote_shares(rows.panel_votes))
+        arrays = [_as_arrow_array(columns[field.name], field.type) for field in self.schema]
         return pa.record_batch(arrays, schema=self.schema)
 
     def _places(self, rows: TrainingRows) -> dict[str, list[Any]]:
@@ -393,20 +403,20 @@ def in_document_order(rows: TrainingRows, places: np.ndarray[Any, Any]) -> np.nd
     documents = rows.item_columns[PART_UNIT_OF].iloc[places]
     names = rows.items[places]
     keys = [
-        (document_of(name) if pd.isna(document) else document, place_of(name), name)
+        (document_of(name) if pd.isna(document) else document, place_numbers_of(name), name)
         for document, name in zip(documents, names, strict=True)
     ]
     return np.asarray(places[sorted(range(len(keys)), key=keys.__getitem__)])
 
 
-def _array(values: Any, kind: pa.DataType) -> pa.Array:
+def _as_arrow_array(values: Any, kind: pa.DataType) -> pa.Array:
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values.cast(kind)
     nullable = pa.types.is_string(kind) or pa.types.is_floating(kind)
     return pa.array(values, kind, from_pandas=nullable)
 
 
-def _lists(values: np.ndarray[Any, Any]) -> pa.ListArray:
+def _rows_as_lists(values: np.ndarray[Any, Any]) -> pa.ListArray:
     """A list a row; null of a row of nan."""
     is_missing = np.isnan(values).any(1)
     lengths = np.where(is_missing, 0, values.shape[1])
@@ -425,7 +435,7 @@ def splits_of(keys: Iterable[str]) -> pa.Array:
     ['train', 'train', 'train']
     """
     keys = list(keys)
-    split_by_key = {key: _split_of(key) for key in dict.fromkeys(keys)}
+    split_by_key = {key: _split_of_key(key) for key in dict.fromkeys(keys)}
     return pa.array([split_by_key[key] for key in keys], pa.string())
 
 
@@ -442,7 +452,7 @@ def groups_of_items(rows: TrainingRows) -> dict[str, dict[str, str | None]]:
     }
 
 
-def _split_of(key: str) -> str:
+def _split_of_key(key: str) -> str:
     draw = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8]) % 100
     if draw < PERCENT_TRAIN:
         return SPLITS[0]
@@ -454,24 +464,24 @@ def label_type(scale: Scale) -> pa.DataType:
     return pa.float64() if scale.numeric else pa.array(scale.label_values).type
 
 
-def _value(kind: str) -> dict[str, Any]:
+def _croissant_value(kind: str) -> dict[str, Any]:
     return {"dtype": kind, "_type": "Value"}
 
 
-def _text(name: str, meaning: str) -> Column:
-    return Column(name, pa.string(), _value("string"), meaning)
+def _text_column(name: str, meaning: str) -> Column:
+    return Column(name, pa.string(), _croissant_value("string"), meaning)
 
 
-def _whole(name: str, meaning: str) -> Column:
-    return Column(name, pa.int64(), _value("int64"), meaning)
+def _whole_number_column(name: str, meaning: str) -> Column:
+    return Column(name, pa.int64(), _croissant_value("int64"), meaning)
 
 
-def _number(name: str, meaning: str) -> Column:
-    return Column(name, pa.float64(), _value("float64"), meaning)
+def _number_column(name: str, meaning: str) -> Column:
+    return Column(name, pa.float64(), _croissant_value("float64"), meaning)
 
 
-def _list(name: str, kind: pa.DataType, meaning: str) -> Column:
-    feature = _value(HUGGING_FACE_DTYPES.get(kind, str(kind)))
+def _list_column(name: str, kind: pa.DataType, meaning: str) -> Column:
+    feature = _croissant_value(HUGGING_FACE_DTYPES.get(kind, str(kind)))
     return Column(
         name, pa.list_(kind), {"feature": feature, "length": -1, "_type": "Sequence"}, meaning
     )

@@ -7,7 +7,7 @@ from agreement_pipeline.report.drawing import (
 )
 from agreement_pipeline.report.page import (
     Render as Render,
-    as_html as as_html,
+    render_html as render_html,
     report_page as report_page,
 )
 from agreement_pipeline.report.tables import (
@@ -16,7 +16,7 @@ from agreement_pipeline.report.tables import (
     printable as printable,
 )
 from agreement_pipeline.report.terminal import (
-    as_text as as_text,
+    render_text as render_text,
     steps_as_markdown as steps_as_markdown,
     steps_as_text as steps_as_text,
 )

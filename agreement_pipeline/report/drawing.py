@@ -22,12 +22,12 @@ from agreement_pipeline.evidence import (
     Point,
     RoundLine,
     Tone,
-    bounds_of,
-    cut,
-    spread,
+    axis_bounds,
+    cut_text,
+    least_and_greatest,
     tick_text,
 )
-from agreement_pipeline.text import PROBABILITY, SENTENCE, number
+from agreement_pipeline.text import PROBABILITY, SENTENCE, number_in_table
 
 STYLE = Path(__file__).with_name("templates") / "figures.css"
 SHEET_WIDTH = 400.0
@@ -84,7 +84,7 @@ class Sheet:
         default_factory=lambda: Xml.Element("svg", {"class": "figure", "role": "img"})
     )
 
-    def shape(
+    def add_shape(
         self, tag: str, kind: str, tip: str = "", words: str = "", **attributes: float | str
     ) -> None:
         places = {
@@ -100,43 +100,47 @@ class Sheet:
         link = {"href": f"#{part}", "aria-label": name}
         return Sheet(self.height, Xml.SubElement(self.root, "a", link))
 
-    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
-        self.shape("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
+    def add_line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
+        self.add_shape("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
-    def box(
+    def add_box(
         self, x: float, y: float, width: float, height: float, kind: str, tip: str = ""
     ) -> None:
-        self.shape("rect", kind, tip, x=x, y=y, width=width, height=height)
+        self.add_shape("rect", kind, tip, x=x, y=y, width=width, height=height)
 
-    def through(self, points: Sequence[Point], tag: str, kind: str, tip: str = "") -> None:
+    def add_path(self, points: Sequence[Point], tag: str, kind: str, tip: str = "") -> None:
         places = " ".join(f"{_format_number(x)},{_format_number(y)}" for x, y in points)
-        self.shape(tag, kind, tip, points=places)
+        self.add_shape(tag, kind, tip, points=places)
 
-    def text(
+    def add_text(
         self, x: float, y: float, words: str, kind: str = "tick", anchor: str = "start"
     ) -> None:
-        self.shape("text", kind, words=words, x=x, y=y, text_anchor=anchor)
+        self.add_shape("text", kind, words=words, x=x, y=y, text_anchor=anchor)
 
-    def upright(self, x: float, y: float, words: str, anchor: str = "end") -> None:
+    def add_upright_text(self, x: float, y: float, words: str, anchor: str = "end") -> None:
         rotation = f"rotate(-60 {_format_number(x)} {_format_number(y)})"
-        self.shape("text", "tick", words=words, x=x, y=y, text_anchor=anchor, transform=rotation)
+        self.add_shape(
+            "text", "tick", words=words, x=x, y=y, text_anchor=anchor, transform=rotation
+        )
 
-    def sign(self, x: float, y: float, sign: str, tip: str = "", size: float = SIGN_SIZE) -> None:
+    def add_sign(
+        self, x: float, y: float, sign: str, tip: str = "", size: float = SIGN_SIZE
+    ) -> None:
         if sign in ("good", "plain", "unknown"):
-            self.shape("circle", f"mark {sign}", tip, cx=x, cy=y, r=size * 0.8)
+            self.add_shape("circle", f"mark {sign}", tip, cx=x, cy=y, r=size * 0.8)
         elif sign == "partly":
             corners = ((x, y - size), (x + size, y), (x, y + size), (x - size, y))
-            self.through(corners, "polygon", "mark partly", tip)
+            self.add_path(corners, "polygon", "mark partly", tip)
         elif sign == "bad":
             half = size * 0.75
-            self.box(x - half, y - half, 2 * half, 2 * half, "mark bad", tip)
+            self.add_box(x - half, y - half, 2 * half, 2 * half, "mark bad", tip)
         elif sign == "crossed":
-            self.line(x - size, y - size, x + size, y + size, "cross")
-            self.line(x - size, y + size, x + size, y - size, "cross")
+            self.add_line(x - size, y - size, x + size, y + size, "cross")
+            self.add_line(x - size, y + size, x + size, y - size, "cross")
         elif sign.startswith("shade"):
-            self.box(x - size, y - size, 2 * size, 2 * size, f"cell {sign}")
+            self.add_box(x - size, y - size, 2 * size, 2 * size, f"cell {sign}")
         else:
-            self.line(x - size - 2, y, x + size + 2, y, f"line {sign}")
+            self.add_line(x - size - 2, y, x + size + 2, y, f"line {sign}")
 
 
 def _format_number(value: float | str) -> str:
@@ -145,7 +149,7 @@ def _format_number(value: float | str) -> str:
 
 def draw_svg(figure: Figure, name: str) -> str:
     """No other figure of a page may have the `name`."""
-    return _named_svg(DRAW_BY_KIND[figure.kind](figure), figure, name)
+    return _sheet_as_svg(DRAW_BY_KIND[figure.kind](figure), figure, name)
 
 
 def svg_data_url(figure: Figure) -> str:
@@ -159,8 +163,8 @@ def svg_file(figure: Figure) -> str:
         wide = 30 + LETTER_WIDTH * len(words)
         if x > SIDE_MARGIN and x + wide > SHEET_WIDTH:
             x, y = SIDE_MARGIN, y + 18
-        sheet.sign(x, y - 4, sign, size=SIGN_SIZE - 1)
-        sheet.text(x + 10, y, words, "label")
+        sheet.add_sign(x, y - 4, sign, size=SIGN_SIZE - 1)
+        sheet.add_text(x + 10, y, words, "label")
         x += wide
     sheet.height = y + 9
     paper = Xml.Element("rect", {"class": "paper", "width": "100%", "height": "100%"})
@@ -170,18 +174,18 @@ def svg_file(figure: Figure) -> str:
     sheet.root.set("xmlns", "http://www.w3.org/2000/svg")
     sheet.root.set("width", f"{DISPLAY_WIDTH}")
     sheet.root.set("height", f"{sheet.height * DISPLAY_WIDTH / SHEET_WIDTH:g}")
-    return _named_svg(sheet, figure, "f")
+    return _sheet_as_svg(sheet, figure, "f")
 
 
 def draw_key(sign: str) -> str:
     sheet = Sheet(16)
-    sheet.sign(8, 8, sign)
+    sheet.add_sign(8, 8, sign)
     sheet.root.attrib.clear()
     sheet.root.attrib |= {"class": "key", "viewBox": "0 0 16 16", "aria-hidden": "true"}
     return Xml.tostring(sheet.root, encoding="unicode")
 
 
-def _named_svg(sheet: Sheet, figure: Figure, name: str) -> str:
+def _sheet_as_svg(sheet: Sheet, figure: Figure, name: str) -> str:
     for place, (tag, words) in enumerate((("title", figure.title), ("desc", figure.says))):
         element = Xml.Element(tag, {"id": f"{name}-{tag}"})
         element.text = words
@@ -197,40 +201,50 @@ def _draw_intervals(figure: Figure) -> Sheet:
     """The lines of the axis keep to their part of a row, so that no stroke runs through a
     number.
     """
-    axis = Axis(*bounds_of(figure), SIDE_MARGIN, SHEET_WIDTH - SIDE_MARGIN)
+    axis = Axis(*axis_bounds(figure), SIDE_MARGIN, SHEET_WIDTH - SIDE_MARGIN)
     sheet, bottom = _start_rows(figure, [mark.label for mark in figure.marks], ROW_HEIGHT, 37)
     ticks = _axis_ticks(figure, axis)
     for tick, tick_label in ticks:
-        sheet.text(axis.at(tick), bottom + 18, tick_label, anchor="middle")
+        sheet.add_text(axis.position_of(tick), bottom + 18, tick_label, anchor="middle")
     for place, mark in enumerate(figure.marks):
         y = place * ROW_HEIGHT + 27
         for tick in {tick for tick, _ in ticks} - {*mark.cutoffs}:
-            sheet.line(
-                axis.at(tick), y - GRID_HALF_HEIGHT, axis.at(tick), y + GRID_HALF_HEIGHT, "grid"
+            sheet.add_line(
+                axis.position_of(tick),
+                y - GRID_HALF_HEIGHT,
+                axis.position_of(tick),
+                y + GRID_HALF_HEIGHT,
+                "grid",
             )
         for cutoff_value, _ in figure.cutoffs:
-            sheet.line(
-                axis.at(cutoff_value),
+            sheet.add_line(
+                axis.position_of(cutoff_value),
                 y - GRID_HALF_HEIGHT,
-                axis.at(cutoff_value),
+                axis.position_of(cutoff_value),
                 y + GRID_HALF_HEIGHT,
                 "cutoff",
             )
-        sheet.text(SHEET_WIDTH - SIDE_MARGIN, place * ROW_HEIGHT + 13, mark.said, "number", "end")
+        sheet.add_text(
+            SHEET_WIDTH - SIDE_MARGIN, place * ROW_HEIGHT + 13, mark.value_in_words, "number", "end"
+        )
         for position, cutoff in enumerate(mark.cutoffs):
             half = 5 + 4 * position
-            sheet.line(axis.at(cutoff), y - half, axis.at(cutoff), y + half, "cutoff")
+            sheet.add_line(
+                axis.position_of(cutoff), y - half, axis.position_of(cutoff), y + half, "cutoff"
+            )
         if mark.value is not None:
             low, high = axis.span(mark.low, mark.high)
-            sheet.line(low, y, high, y, f"span {mark.tone}")
-            sheet.sign(axis.at(mark.value), y, mark.tone, f"{mark.label}: {mark.said}")
+            sheet.add_line(low, y, high, y, f"span {mark.tone}")
+            sheet.add_sign(
+                axis.position_of(mark.value), y, mark.tone, f"{mark.label}: {mark.value_in_words}"
+            )
     return sheet
 
 
 def _axis_ticks(figure: Figure, axis: Axis) -> list[tuple[float, str]]:
     shared = {mark.cutoffs for mark in figure.marks}
     cutoffs = shared.pop() if len(shared) == 1 else ()
-    places = [axis.at(cutoff) for cutoff in cutoffs]
+    places = [axis.position_of(cutoff) for cutoff in cutoffs]
     if not places or any(
         next_place - place < MIN_TICK_GAP for place, next_place in pairwise(places)
     ):
@@ -239,20 +253,25 @@ def _axis_ticks(figure: Figure, axis: Axis) -> list[tuple[float, str]]:
 
 
 def _draw_spans(figure: Figure) -> Sheet:
-    bounds = figure.bounds or (0.0, _max_number(mark.high for mark in figure.marks))
+    bounds = figure.bounds or (0.0, _greatest_number_or_zero(mark.high for mark in figure.marks))
     axis = Axis(*bounds, SIDE_MARGIN, SHEET_WIDTH - SIDE_MARGIN)
     sheet, _ = _start_rows(figure, [series.name for series in figure.series], 46, 22)
     for place, series in enumerate(figure.series):
         y = place * 46 + 40
-        sheet.box(SIDE_MARGIN, y, axis.end - SIDE_MARGIN, 2, "track")
+        sheet.add_box(SIDE_MARGIN, y, axis.end - SIDE_MARGIN, 2, "track")
         for mark in series.marks:
             if mark.low is None or mark.high is None:
                 continue
             tall = 12 if mark.tone == "bad" else 5
             left_edge, right_edge = axis.span(mark.low, mark.high)
-            tip = f"{mark.label}: {number(mark.low, 'g')} to {number(mark.high, 'g')}"
-            sheet.box(left_edge, y - tall, right_edge - left_edge, tall, f"bar {mark.tone}", tip)
-            sheet.text(left_edge, y - 15, _fit_text(mark.label, right_edge - left_edge))
+            tip = (
+                f"{mark.label}: {number_in_table(mark.low, 'g')} to "
+                f"{number_in_table(mark.high, 'g')}"
+            )
+            sheet.add_box(
+                left_edge, y - tall, right_edge - left_edge, tall, f"bar {mark.tone}", tip
+            )
+            sheet.add_text(left_edge, y - 15, _fit_text(mark.label, right_edge - left_edge))
     return sheet
 
 
@@ -262,32 +281,34 @@ def _start_rows(
     bottom = row * len(names)
     sheet = Sheet(bottom + foot)
     for place, name in enumerate(names):
-        sheet.text(SIDE_MARGIN, place * row + 13, cut(name, 40), "label")
-    sheet.text(SHEET_WIDTH / 2, bottom + foot - 4, figure.axis, anchor="middle")
+        sheet.add_text(SIDE_MARGIN, place * row + 13, cut_text(name, 40), "label")
+    sheet.add_text(SHEET_WIDTH / 2, bottom + foot - 4, figure.axis, anchor="middle")
     return sheet, bottom
 
 
-def _max_number(numbers: Iterable[float | None]) -> float:
+def _greatest_number_or_zero(numbers: Iterable[float | None]) -> float:
     return max((number or 0.0 for number in numbers), default=0.0) or 1.0
 
 
 def _start_frame(figure: Figure, tall: float, foot: float) -> tuple[Sheet, Axis]:
     """No number beside the cut-offs stands on another."""
     sheet = Sheet(TOP_MARGIN + tall + foot)
-    axis = Axis(*bounds_of(figure), TOP_MARGIN + tall, TOP_MARGIN)
+    axis = Axis(*axis_bounds(figure), TOP_MARGIN + tall, TOP_MARGIN)
     cutoffs = {value: tick_text(value) for value, _ in figure.cutoffs}
     label_ys: list[float] = []
     for value, tick_label in (cutoffs | dict(axis.ticks)).items():
-        y = axis.at(value)
-        sheet.line(
+        y = axis.position_of(value)
+        sheet.add_line(
             LEFT_MARGIN, y, SHEET_WIDTH - RIGHT_MARGIN, y, "cutoff" if value in cutoffs else "grid"
         )
         if all(abs(y - label_y) >= LINE_HEIGHT for label_y in label_ys):
-            sheet.text(LEFT_MARGIN - 4, y + 4, tick_label, anchor="end")
+            sheet.add_text(LEFT_MARGIN - 4, y + 4, tick_label, anchor="end")
             label_ys.append(y)
-    sheet.text(2, 10, figure.axis)
+    sheet.add_text(2, 10, figure.axis)
     if figure.other_axis:
-        sheet.text(SHEET_WIDTH - RIGHT_MARGIN, sheet.height - 4, figure.other_axis, anchor="end")
+        sheet.add_text(
+            SHEET_WIDTH - RIGHT_MARGIN, sheet.height - 4, figure.other_axis, anchor="end"
+        )
     return sheet, axis
 
 
@@ -295,24 +316,26 @@ def _write_names_below(
     sheet: Sheet, bottom: float, name_places: Sequence[tuple[float, str]]
 ) -> None:
     for x, name in name_places[:: -(-len(name_places) // MAX_NAMES_BELOW) or 1]:
-        sheet.upright(x + 4, bottom + 12, cut(name, 12))
+        sheet.add_upright_text(x + 4, bottom + 12, cut_text(name, 12))
 
 
 def _draw_course(figure: Figure) -> Sheet:
     sheet, axis = _start_frame(figure, 190, 66)
     x_axis = Axis(-0.5, len(figure.marks) - 0.5, LEFT_MARGIN, SHEET_WIDTH - RIGHT_MARGIN)
-    name_places = [(x_axis.at(place), mark.label) for place, mark in enumerate(figure.marks)]
+    name_places = [
+        (x_axis.position_of(place), mark.label) for place, mark in enumerate(figure.marks)
+    ]
     _write_names_below(sheet, axis.start, name_places)
     for (x, _), mark in zip(name_places, figure.marks, strict=True):
         if mark.value is None:
-            sheet.text(x, axis.start - 5, "none", anchor="middle")
+            sheet.add_text(x, axis.start - 5, "none", anchor="middle")
             continue
-        y = axis.at(mark.value)
+        y = axis.position_of(mark.value)
         low, high = axis.span(mark.low, mark.high)
-        sheet.line(x, low, x, high, f"span {mark.tone}")
-        sheet.sign(x, y, mark.tone, f"{mark.label}: {mark.said}")
+        sheet.add_line(x, low, x, high, f"span {mark.tone}")
+        sheet.add_sign(x, y, mark.tone, f"{mark.label}: {mark.value_in_words}")
         if mark.crossed:
-            sheet.sign(x, y, "crossed", size=SIGN_SIZE + 3)
+            sheet.add_sign(x, y, "crossed", size=SIGN_SIZE + 3)
     return sheet
 
 
@@ -321,78 +344,84 @@ def _draw_lines(figure: Figure) -> Sheet:
     has_labels = any(mark.label for mark in longest)
     sheet, axis = _start_frame(figure, 190, 72 if has_labels else 36)
     x_axis = Axis(
-        *spread([mark.across for mark in figure.marks]), LEFT_MARGIN, SHEET_WIDTH - RIGHT_MARGIN
+        *least_and_greatest([mark.across for mark in figure.marks]),
+        LEFT_MARGIN,
+        SHEET_WIDTH - RIGHT_MARGIN,
     )
     if has_labels:
-        places = [(x_axis.at(mark.across or 0.0), mark.label) for mark in longest]
+        places = [(x_axis.position_of(mark.across or 0.0), mark.label) for mark in longest]
         _write_names_below(sheet, axis.start, places)
     else:
-        for tick, tick_label in x_axis.powers if figure.by_powers else x_axis.ticks:
-            sheet.text(x_axis.at(tick), axis.start + 14, tick_label, anchor="middle")
+        for tick, tick_label in x_axis.log_ticks if figure.by_powers else x_axis.ticks:
+            sheet.add_text(x_axis.position_of(tick), axis.start + 14, tick_label, anchor="middle")
     for place, series in enumerate(figure.series):
         kind = f"line c{place % COLOURS}"
         points = [
-            (x_axis.at(mark.across), axis.at(mark.value), mark)
+            (x_axis.position_of(mark.across), axis.position_of(mark.value), mark)
             for mark in series.marks
             if mark.value is not None and mark.across is not None
         ]
-        sheet.through([(x, y) for x, y, _ in points], "polyline", kind)
+        sheet.add_path([(x, y) for x, y, _ in points], "polyline", kind)
         for x, y, mark in points:
-            tip = f"{series.name}, {mark.label}: {number(mark.value, SENTENCE)}"
-            sheet.shape("circle", kind, tip, cx=x, cy=y, r=2.5)
+            tip = f"{series.name}, {mark.label}: {number_in_table(mark.value, SENTENCE)}"
+            sheet.add_shape("circle", kind, tip, cx=x, cy=y, r=2.5)
     return sheet
 
 
 def _draw_matrix(figure: Figure) -> Sheet:
     heads = [mark.label for mark in figure.series[0].marks]
-    left_edge = _name_width([series.name for series in figure.series])
-    top = 14 + 0.87 * _name_width(heads)
+    left_edge = _width_of_names([series.name for series in figure.series])
+    top = 14 + 0.87 * _width_of_names(heads)
     wide = (SHEET_WIDTH - left_edge - 24) / len(heads)
     tall = min(wide, MAX_CELL_HEIGHT)
     bottom = top + tall * len(figure.series)
-    sheet, shade = Sheet(bottom + 20), Axis(*bounds_of(figure), 0, SHADES - 1)
+    sheet, shade = Sheet(bottom + 20), Axis(*axis_bounds(figure), 0, SHADES - 1)
     for place, head in enumerate(heads):
-        sheet.upright(left_edge + (place + 0.6) * wide, top - 6, cut(head, 15), "start")
+        sheet.add_upright_text(
+            left_edge + (place + 0.6) * wide, top - 6, cut_text(head, 15), "start"
+        )
     for row, series in enumerate(figure.series):
         y = top + row * tall
-        sheet.text(left_edge - 5, y + tall / 2 + 4, cut(series.name, 15), "label", "end")
+        sheet.add_text(left_edge - 5, y + tall / 2 + 4, cut_text(series.name, 15), "label", "end")
         for place, mark in enumerate(series.marks):
-            x, level = left_edge + place * wide, round(shade.at(mark.value or 0.0))
+            x, level = left_edge + place * wide, round(shade.position_of(mark.value or 0.0))
             kind = "none" if mark.value is None else f"shade{level}"
-            value_text = number(mark.value, SENTENCE) or "no value"
+            value_text = number_in_table(mark.value, SENTENCE) or "no value"
             tip = f"{series.name}, {mark.label}: {value_text}"
             cell = sheet.leading_to(mark.to, tip) if mark.to else sheet
-            cell.box(x, y, wide - 1.5, tall - 1.5, f"cell {kind}", tip)
+            cell.add_box(x, y, wide - 1.5, tall - 1.5, f"cell {kind}", tip)
             if mark.value is not None and len(heads) <= MAX_COLUMNS_WITH_NUMBERS:
                 ink = "on-dark" if level >= SHADES // 2 else "on-light"
-                digits = number(mark.value, PROBABILITY)
-                cell.text(x + wide / 2, y + tall / 2 + 4, digits, ink, "middle")
-    sheet.text(SHEET_WIDTH - 24, bottom + 14, figure.axis, anchor="end")
+                digits = number_in_table(mark.value, PROBABILITY)
+                cell.add_text(x + wide / 2, y + tall / 2 + 4, digits, ink, "middle")
+    sheet.add_text(SHEET_WIDTH - 24, bottom + 14, figure.axis, anchor="end")
     return sheet
 
 
-def _name_width(names: Sequence[str]) -> float:
+def _width_of_names(names: Sequence[str]) -> float:
     return 10 + 6.6 * min(15, max(map(len, names)))
 
 
 def _draw_in_image(figure: Figure) -> Sheet:
-    widest = IMAGE_MARGIN_FACTOR * _max_number(mark.across_high for mark in figure.marks)
-    deepest = IMAGE_MARGIN_FACTOR * _max_number(mark.high for mark in figure.marks)
+    widest = IMAGE_MARGIN_FACTOR * _greatest_number_or_zero(
+        mark.across_high for mark in figure.marks
+    )
+    deepest = IMAGE_MARGIN_FACTOR * _greatest_number_or_zero(mark.high for mark in figure.marks)
     if figure.picture:
         _, widest, deepest = figure.picture
     wide = SHEET_WIDTH - 12
     tall = min(MAX_IMAGE_HEIGHT, max(MIN_IMAGE_HEIGHT, wide * deepest / widest))
     sheet = Sheet(tall + 32)
-    sheet.box(6, 6, wide, tall, "track")
+    sheet.add_box(6, 6, wide, tall, "track")
     if figure.picture:
         picture_attributes = {"href": figure.picture.address, "preserveAspectRatio": "none"}
-        sheet.shape(
+        sheet.add_shape(
             "image", "picture", "", "", x=6, y=6, width=wide, height=tall, **picture_attributes
         )
     x_axis, y_axis = Axis(0.0, widest, 6, 6 + wide), Axis(0.0, deepest, 6, 6 + tall)
     for mark in sorted(figure.marks, key=lambda mark: mark.tone != SINGLE_RATER_TONE):
         _draw_object(sheet, figure.kind, mark, x_axis, y_axis)
-    sheet.text(SHEET_WIDTH / 2, tall + 24, figure.axis, anchor="middle")
+    sheet.add_text(SHEET_WIDTH / 2, tall + 24, figure.axis, anchor="middle")
     return sheet
 
 
@@ -401,18 +430,18 @@ def _draw_object(sheet: Sheet, kind: Kind, mark: Mark, x_axis: Axis, y_axis: Axi
         return
     left_edge, right_edge = x_axis.span(mark.across_low, mark.across_high)
     top, foot = y_axis.span(mark.low, mark.high)
-    points = [(x_axis.at(x), y_axis.at(y)) for x, y in mark.points]
+    points = [(x_axis.position_of(x), y_axis.position_of(y)) for x, y in mark.points]
     edge, wide, tall = f"edge {mark.tone}", right_edge - left_edge, foot - top
     if kind == "frames":
-        sheet.box(left_edge, top, wide, tall, edge, mark.label)
+        sheet.add_box(left_edge, top, wide, tall, edge, mark.label)
         x, y, anchor = left_edge + 2, top + 11, "start"
     elif kind == "outlines":
-        sheet.through(points, "polygon", edge, mark.label)
+        sheet.add_path(points, "polygon", edge, mark.label)
         x, y, anchor = left_edge + wide / 2, top + tall / 2, "middle"
     else:
-        sheet.box(left_edge - 6, top - 6, wide + 12, tall + 12, edge, mark.label)
+        sheet.add_box(left_edge - 6, top - 6, wide + 12, tall + 12, edge, mark.label)
         for point in points:
-            sheet.sign(*point, mark.tone, mark.label, size=3.5)
+            sheet.add_sign(*point, mark.tone, mark.label, size=3.5)
         is_in_right_half = left_edge > SHEET_WIDTH / 2
         x, y, anchor = (
             right_edge + 6 if is_in_right_half else left_edge - 6,
@@ -421,12 +450,12 @@ def _draw_object(sheet: Sheet, kind: Kind, mark: Mark, x_axis: Axis, y_axis: Axi
         )
         wide = SHEET_WIDTH / 2
     if mark.tone != SINGLE_RATER_TONE:
-        sheet.text(x, y, _fit_text(mark.label, wide), anchor=anchor)
+        sheet.add_text(x, y, _fit_text(mark.label, wide), anchor=anchor)
 
 
 def _fit_text(text: str, width: float) -> str:
     """As much of a text as its object has room for. The tip has all of it."""
-    return cut(text, max(1, int(width / 5.5)))
+    return cut_text(text, max(1, int(width / 5.5)))
 
 
 DRAW_BY_KIND: dict[Kind, Callable[[Figure], Sheet]] = {
@@ -467,21 +496,23 @@ def draw_strip(line: RoundLine, trend: Sequence[float] = (), attributes: str = "
     ]
     for place, cutoff in enumerate(line.cutoffs):
         dashes = "4,2" if place == len(line.cutoffs) - 1 else "1,2"
-        parts.append(f"<path stroke-dasharray='{dashes}' d='M{round(axis.at(cutoff))},1v20'/>")
+        parts.append(
+            f"<path stroke-dasharray='{dashes}' d='M{round(axis.position_of(cutoff))},1v20'/>"
+        )
     colour, sign = STRIP_SIGNS[line.reading]
     low, high = (
-        min(max(round(axis.at(limit)), 0), STRIP_WIDTH)
+        min(max(round(axis.position_of(limit)), 0), STRIP_WIDTH)
         for limit in (
             line.value if line.low is None else line.low,
             line.value if line.high is None else line.high,
         )
     )
-    at = round(axis.at(line.value))
-    if at < SIGN_MARGIN:  # it lies below the axis
-        sign, at = "M2,11l7,-5v10z", 0
+    position_of = round(axis.position_of(line.value))
+    if position_of < SIGN_MARGIN:  # it lies below the axis
+        sign, position_of = "M2,11l7,-5v10z", 0
     parts.append(
         f"<g stroke='{colour}' fill='{colour}'><path stroke-width='4' d='M{low},11H{high}'/>"
-        f"<path d='{sign}' transform='translate({at})'/></g>"
+        f"<path d='{sign}' transform='translate({position_of})'/></g>"
     )
     if len(values) > 1:
         parts += _draw_trend(values, line.cutoffs[-1:], lowest)
@@ -493,10 +524,10 @@ def _draw_trend(values: Sequence[float], cutoffs: Sequence[float], lowest: float
     across = Axis(0, len(values) - 1, start, start + TREND_WIDTH)
     upwards = Axis(lowest, 1.0, STRIP_HEIGHT - 2, 2)
     points = (
-        f"{round(across.at(place))},{round(upwards.at(max(value, lowest)))}"
+        f"{round(across.position_of(place))},{round(upwards.position_of(max(value, lowest)))}"
         for place, value in enumerate(values)
     )
     for cutoff in cutoffs:
-        y = round(upwards.at(cutoff))
+        y = round(upwards.position_of(cutoff))
         yield f"<path stroke-dasharray='4,2' d='M{start},{y}h{TREND_WIDTH}'/>"
     yield f"<path stroke-width='1.5' d='M{'L'.join(points)}'/>"

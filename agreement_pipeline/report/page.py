@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.evidence import Before, Page, RoundLine, judge_page
+from agreement_pipeline.evidence import Page, RoundBefore, RoundLine, judge_page
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.policy import NO_WAIVERS, Policy, Waivers
 from agreement_pipeline.ratings import Ratings, Trains
@@ -29,21 +29,24 @@ MADE_BY = (
 Render = Callable[[Page], str]
 
 
-def as_html(page: Page) -> str:
-    style, script = _file("figures.css") + _file("page.css"), _file("page.js")
-    return _template().render(
+def render_html(page: Page) -> str:
+    style, script = (
+        _read_template_file("figures.css") + _read_template_file("page.css"),
+        _read_template_file("page.js"),
+    )
+    return _load_template().render(
         page=page,
         style=style,
-        style_digest=_digest(style),
+        style_digest=_csp_digest(style),
         has_pictures=any(figure.picture for _, answer in page.parts for figure in answer.figures),
         script=script,
-        script_digest=_digest(script),
+        script_digest=_csp_digest(script),
         made_by=MADE_BY,
     )
 
 
 @cache
-def _template() -> "Template":
+def _load_template() -> "Template":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -63,11 +66,11 @@ def _strip(line: RoundLine, trend: Sequence[float]) -> str:
     return Markup(draw_strip(line, trend, attributes))
 
 
-def _digest(text: str) -> str:
+def _csp_digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _file(name: str) -> str:
+def _read_template_file(name: str) -> str:
     from markupsafe import Markup
 
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
@@ -84,13 +87,13 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
     also: Sequence[Finding] = (),
     version: int | None = None,
     names: Mapping[str, str] | None = None,
-    before: Before | None = None,
+    before: RoundBefore | None = None,
     links: Mapping[str, str] = MappingProxyType({}),
     in_commands: tuple[str, str] = ("", ""),
     images: Path | None = None,
     warnings: Sequence[str] = (),
     trains: Trains | None = None,
-    render: Render = as_html,
+    render: Render = render_html,
 ) -> str:
     """The page of a table of ratings: the decision, and what it rests on.
 

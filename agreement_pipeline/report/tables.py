@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
-from agreement_pipeline.evidence import cut
-from agreement_pipeline.text import unlinked
+from agreement_pipeline.evidence import cut_text
+from agreement_pipeline.text import without_links
 
 REASON_WIDTH = 78
 MIN_WRAPPED_WIDTH = 30
@@ -69,7 +69,7 @@ def _wrap_row(
     row: Sequence[str], wrapped: Collection[int], column_widths: Sequence[int]
 ) -> list[list[str]]:
     parts_by_column = [
-        wrap(cell, limit) or [""] if column in wrapped else [cut(cell, limit)]
+        wrap(cell, limit) or [""] if column in wrapped else [cut_text(cell, limit)]
         for column, (cell, limit) in enumerate(zip(row, column_widths, strict=True))
     ]
     return [list(line) for line in zip_longest(*parts_by_column, fillvalue="")]
@@ -77,5 +77,5 @@ def _wrap_row(
 
 def markdown_text(text: str) -> str:
     """Nothing in it is Markdown or a link."""
-    escaped = html.escape(unlinked(printable(text)), quote=False)
+    escaped = html.escape(without_links(printable(text)), quote=False)
     return MARKDOWN_CHARACTERS.sub(r"\\\g<0>", escaped)

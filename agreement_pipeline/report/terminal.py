@@ -11,8 +11,8 @@ from agreement_pipeline.evidence import (
     Page,
     Step,
     Tone,
-    bounds_of,
-    cut,
+    axis_bounds,
+    cut_text,
     tick_text,
 )
 from agreement_pipeline.report.tables import align_table, markdown_text, printable
@@ -28,7 +28,7 @@ RELIABLE_SIGN = "|"
 INTERVAL_SIGN = "-"
 
 
-def as_text(page: Page, width: int | None = None) -> str:
+def render_text(page: Page, width: int | None = None) -> str:
     """Figures are drawn in ASCII if they are intervals. What a page of HTML opens by a click is
     left out.
     """
@@ -36,10 +36,10 @@ def as_text(page: Page, width: int | None = None) -> str:
     blocks = ["\n".join([*head, *map(printable, page.lead)])]
     if page.top:
         figures = () if page.top.figure is None else (page.top.figure,)
-        blocks += _blocks(Answer((*page.top.why, page.top.who), figures), width)
+        blocks += _iterate_blocks(Answer((*page.top.why, page.top.who), figures), width)
         blocks += ["What to do now", *steps_as_text(page.top.steps)] if page.top.steps else []
     for title, answer in page.parts:
-        blocks += [f"{title}\n{'-' * len(title)}", *_blocks(answer, width)]
+        blocks += [f"{title}\n{'-' * len(title)}", *_iterate_blocks(answer, width)]
     return "\n\n".join(blocks)
 
 
@@ -67,7 +67,7 @@ def steps_as_markdown(steps: Iterable[Step]) -> Iterator[str]:
         yield f"{place}. {markdown_text(f'{step.what} {step.why}')} {command}"
 
 
-def _blocks(answer: Answer, width: int | None) -> Iterator[str]:
+def _iterate_blocks(answer: Answer, width: int | None) -> Iterator[str]:
     lines = (
         wrap(printable(sentence), min(width or LINE_WIDTH, LINE_WIDTH))
         for sentence in answer.sentences
@@ -101,8 +101,8 @@ def draw_ascii(figure: Figure) -> str:
     <BLANKLINE>
     | reliable from, : tentative from
     """
-    axis = Axis(*bounds_of(figure), 0, AXIS_WIDTH - 1)
-    labels = [cut(printable(mark.label), MAX_LABEL_LENGTH) for mark in figure.marks]
+    axis = Axis(*axis_bounds(figure), 0, AXIS_WIDTH - 1)
+    labels = [cut_text(printable(mark.label), MAX_LABEL_LENGTH) for mark in figure.marks]
     wide = max(map(len, labels), default=0)
     rows = [
         f"{label:{wide}}  {_draw_mark(figure, axis, mark)}"
@@ -129,10 +129,12 @@ def _draw_mark(figure: Figure, axis: Axis, mark: Mark) -> str:
     cells = [" "] * AXIS_WIDTH
     cutoffs = sorted(mark.cutoffs or {value for value, _ in figure.cutoffs})
     for value in cutoffs:
-        cells[round(axis.at(value))] = RELIABLE_SIGN if value == cutoffs[-1] else TENTATIVE_SIGN
+        cells[round(axis.position_of(value))] = (
+            RELIABLE_SIGN if value == cutoffs[-1] else TENTATIVE_SIGN
+        )
     if mark.value is not None:
         low, high = map(round, axis.span(mark.low, mark.high))
         for column in range(low, high + 1):
             cells[column] = INTERVAL_SIGN if cells[column] == " " else cells[column]
-        cells[round(axis.at(mark.value))] = SIGNS[mark.tone]
-    return f"{''.join(cells)}  {mark.said}"
+        cells[round(axis.position_of(mark.value))] = SIGNS[mark.tone]
+    return f"{''.join(cells)}  {mark.value_in_words}"

@@ -89,7 +89,7 @@ class LabelStudio:
     def list_versions(self) -> dict[str, str]:
         token = self._access_token()
         versions: dict[str, str] = {}
-        for title, project in self._matching(token).items():
+        for title, project in self._projects_of_rounds(token).items():
             is_wanted = self.when == "always" or project.is_finished
             if is_wanted and (version := self._contents(token, project).version):
                 versions["" if self.is_whole else title] = version
@@ -97,7 +97,7 @@ class LabelStudio:
 
     def write(self, round_name: str | None, path: Path) -> None:
         token = self._access_token()
-        matching = self._matching(token)
+        matching = self._projects_of_rounds(token)
         title = next(iter(matching), "") if round_name is None else round_name
         if title not in matching:
             raise RatingsError(
@@ -115,7 +115,7 @@ class LabelStudio:
                 may_pass=True,
             )
 
-    def _matching(self, token: str) -> dict[str, ServerProject]:
+    def _projects_of_rounds(self, token: str) -> dict[str, ServerProject]:
         matching: dict[str, ServerProject] = {}
         for project in self._list_projects(token):
             if not fnmatchcase(project.title, self.projects):
@@ -133,7 +133,7 @@ class LabelStudio:
         page, listed_ids = 1, set[int]()
         while True:
             path = f"/api/projects?page={page}&page_size={PROJECTS_PER_PAGE}"
-            answer = self._ask(token, "GET", path)
+            answer = self._request_json(token, "GET", path)
             projects = [self._project_of(result) for result in self._field(answer, "results", list)]
             # A project that is made meanwhile moves others onto the next page.
             new_projects = [project for project in projects if project.id not in listed_ids]
@@ -175,15 +175,15 @@ class LabelStudio:
             )
         token = self._access_token()
         if project is None:
-            source = self._ask(token, "GET", f"/api/projects/{like.id}")
+            source = self._request_json(token, "GET", f"/api/projects/{like.id}")
             settings = {
                 "title": title,
                 "description": description,
                 "label_config": self._field(source, "label_config", str),
                 "maximum_annotations": 1,
             }
-            project = self._project_of(self._ask(token, "POST", "/api/projects", settings))
-        self._ask(token, "POST", f"/api/projects/{project.id}/import", tasks)
+            project = self._project_of(self._request_json(token, "POST", "/api/projects", settings))
+        self._request_json(token, "POST", f"/api/projects/{project.id}/import", tasks)
         return project
 
     def page_of(self, project: ServerProject) -> str:
@@ -200,7 +200,7 @@ class LabelStudio:
 
     def _contents(self, token: str, project: ServerProject) -> "_Contents":
         place = f"/api/tasks?project={project.id}&ordering=-tasks:updated_at&page_size=1"
-        answer = self._ask(token, "GET", place)
+        answer = self._request_json(token, "GET", place)
         if not (tasks := self._field(answer, "tasks", list)):
             return _Contents("", 0, 0)
         updated_at = self._field(tasks[0], "updated_at", str)
@@ -214,31 +214,39 @@ class LabelStudio:
         options = {"annotations__completed_by": {"only_id": self.raters == "id"}}
         request_body = {"title": "agreement-pipeline", "serialization_options": options}
         # The community edition answers when the snapshot is complete, not when it is begun.
-        snapshot = self._ask(token, "POST", exports, request_body, timeout_seconds=SNAPSHOT_SECONDS)
+        snapshot = self._request_json(
+            token, "POST", exports, request_body, timeout_seconds=SNAPSHOT_SECONDS
+        )
         place = f"{exports}{self._field(snapshot, 'id', int)}"
         try:
             patience = time.monotonic() + SNAPSHOT_SECONDS
             while (status := self._field(snapshot, "status", str)) in ("created", "in_progress"):
                 if time.monotonic() > patience:
-                    raise self._broken(project, "a snapshot that is not ready", may_pass=True)
+                    raise self._broken_answer_error(
+                        project, "a snapshot that is not ready", may_pass=True
+                    )
                 time.sleep(SNAPSHOT_INTERVAL_SECONDS)
-                snapshot = self._ask(token, "GET", place)
+                snapshot = self._request_json(token, "GET", place)
             if status != "completed":
-                raise self._broken(project, f"a snapshot that is {status}", may_pass=True)
+                raise self._broken_answer_error(
+                    project, f"a snapshot that is {status}", may_pass=True
+                )
             digest = hashlib.md5(usedforsecurity=False)
             with (
-                self._answer(token, "GET", f"{place}/download?exportType=JSON") as answer,
+                self._open_answer(token, "GET", f"{place}/download?exportType=JSON") as answer,
                 path.open("wb") as file,
             ):
                 while part := answer.read(BYTES_PER_READ):
                     digest.update(part)
                     file.write(part)
             if digest.hexdigest() != self._field(snapshot, "md5", str):
-                raise self._broken(project, "half a snapshot (its MD5 differs)", may_pass=True)
+                raise self._broken_answer_error(
+                    project, "half a snapshot (its MD5 differs)", may_pass=True
+                )
             self._require_whole(project, contents, path)
         finally:
             # What is left on the server is no reason to refuse what was taken.
-            with suppress(AgreementError), self._answer(token, "DELETE", place):
+            with suppress(AgreementError), self._open_answer(token, "DELETE", place):
                 pass
 
     def _require_whole(self, project: ServerProject, contents: "_Contents", path: Path) -> None:
@@ -254,9 +262,11 @@ class LabelStudio:
         ):
             if n < n_expected:
                 problem = f"a snapshot of {counted(n, noun)}, and {n_expected:,} on the server"
-                raise self._broken(project, problem, may_pass=True)
+                raise self._broken_answer_error(project, problem, may_pass=True)
 
-    def _broken(self, project: ServerProject, problem: str, *, may_pass: bool) -> RatingsError:
+    def _broken_answer_error(
+        self, project: ServerProject, problem: str, *, may_pass: bool
+    ) -> RatingsError:
         return RatingsError(
             f"{self.url}, project {project.title!r}: found {problem}; expected a whole one. "
             "It is taken again later.",
@@ -273,10 +283,10 @@ class LabelStudio:
             )
         if token.count(".") != 2:
             return f"Token {token}"
-        answer = self._ask("", "POST", "/api/token/refresh/", {"refresh": token})
+        answer = self._request_json("", "POST", "/api/token/refresh/", {"refresh": token})
         return f"Bearer {self._field(answer, 'access', str)}"
 
-    def _ask(
+    def _request_json(
         self,
         token: str,
         method: str,
@@ -284,7 +294,7 @@ class LabelStudio:
         body: object = None,
         timeout_seconds: float | None = None,
     ) -> Any:
-        with self._answer(token, method, path, body, timeout_seconds) as answer:
+        with self._open_answer(token, method, path, body, timeout_seconds) as answer:
             content = answer.read(MAX_ANSWER_BYTES)
         try:
             return json.loads(content)
@@ -317,7 +327,7 @@ class LabelStudio:
         )
 
     @contextmanager
-    def _answer(
+    def _open_answer(
         self,
         token: str,
         method: str,
@@ -345,9 +355,9 @@ class LabelStudio:
             if answer is not None:
                 answer.close()
         if status or reason:
-            raise self._refused(status, reason)
+            raise self._refused_error(status, reason)
 
-    def _refused(self, status: int, reason: str) -> AgreementError:
+    def _refused_error(self, status: int, reason: str) -> AgreementError:
         may_pass = status in (0, 408, 429) or status >= 500
         next_step = "It is asked again later." if may_pass else "Look at the url and the token."
         if 300 <= status < 400:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.sources.label_studio import LabelStudio
 from agreement_pipeline.sources.source import RoundSource
 from agreement_pipeline.sources.sql import QuerySource
@@ -60,7 +60,7 @@ class LabelStudioProjects(BaseModel):
 
     @field_validator("url")
     @classmethod
-    def _is_served(cls, value: str) -> str:
+    def _require_served_url(cls, value: str) -> str:
         if not SERVED.fullmatch(value):
             raise ValueError(
                 "found no URL of a server; expected http:// or https:// with a host, without a "
@@ -70,7 +70,7 @@ class LabelStudioProjects(BaseModel):
 
     @field_validator("token_from")
     @classmethod
-    def _name_of_variable(cls, value: str) -> str:
+    def _require_variable_name(cls, value: str) -> str:
         return require_variable(value)
 
 
@@ -90,10 +90,11 @@ class AdjudicateIn(BaseModel):
 
     @field_validator("label_studio")
     @classmethod
-    def _names_the_round(cls, value: str) -> str:
+    def _require_round_in_title(cls, value: str) -> str:
         if value.count("{round}") != 1 or not value.isprintable():
             raise ValueError(
-                f"found {shown(value)}; expected the title of a project with {{round}} once in it, "
+                f"found {value_in_message(value)}; expected the title of a project with {{round}} "
+                "once in it, "
                 "as 'adjudicate {round}'. Correct the title."
             )
         return value
@@ -139,11 +140,11 @@ class RoundsFrom(BaseModel):
 
     @field_validator("connection_from")
     @classmethod
-    def _name_of_variable(cls, value: str | None) -> str | None:
+    def _require_variable_name(cls, value: str | None) -> str | None:
         return None if value is None else require_variable(value)
 
     @model_validator(mode="after")
-    def _is_one_source(self) -> "RoundsFrom":
+    def _require_one_source(self) -> "RoundsFrom":
         keys = [key for key in type(self).model_fields if getattr(self, key) is not None]
         kinds = [key for key in keys if key in KEYS_BESIDE]
         if len(kinds) != 1:

@@ -118,7 +118,7 @@ class Database(NamedTuple):
         self, query: str, name: str, parameter: pa.Array | None = None
     ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
         """Errors call the query by its `name`."""
-        text, n_places = _place_marks(query, MARKS.get(self.scheme, "?"))
+        text, n_places = _replace_place_marks(query, MARKS.get(self.scheme, "?"))
         if parameter is not None and not n_places:
             raise ProjectError(
                 f"{name}: found no :{ROUND}; expected it in a condition, as where week = :{ROUND}. "
@@ -151,7 +151,7 @@ class Database(NamedTuple):
         try:
             return step()
         except (_database_errors(), pa.ArrowException, OSError) as error:
-            message, may_pass = " ".join(str(error).split()), not _is_mistake(error)
+            message, may_pass = " ".join(str(error).split()), not _is_mistake_in_query(error)
         # Raised outside of the handler, so that nothing shows the first error beside it.
         for secret in self.secrets:
             message = message.replace(secret, "…")
@@ -169,10 +169,10 @@ def _write_rows(
         return write_batches(schema, batches, path)
 
 
-def _place_marks(query: str, mark: str) -> tuple[str, int]:
+def _replace_place_marks(query: str, mark: str) -> tuple[str, int]:
     """The query with the driver's mark in each place of the round, and how many places there are.
 
-    >>> _place_marks("select a::text, ':round' from t where week = :round", "$1")
+    >>> _replace_place_marks("select a::text, ':round' from t where week = :round", "$1")
     ("select a::text, ':round' from t where week = $1", 1)
     """
     n_places = 0
@@ -201,9 +201,9 @@ def _open_database(connection_from: str) -> Iterator[Database]:
     try:
         driver = import_module(f"{DRIVERS[scheme]}.dbapi")
     except ImportError:
-        raise MissingExtraError.of("a query", DRIVERS[scheme], "sql") from None
+        raise MissingExtraError.for_feature("a query", DRIVERS[scheme], "sql") from None
     database = Database(None, scheme, _secrets_in(url))
-    place = _sqlite_file(url) if scheme == "sqlite" else url
+    place = _read_only_sqlite_url(url) if scheme == "sqlite" else url
     connection = database.call(f"connection_from: {connection_from}", lambda: driver.connect(place))
     try:
         yield database._replace(connection=connection)
@@ -211,7 +211,7 @@ def _open_database(connection_from: str) -> Iterator[Database]:
         connection.close()
 
 
-def _sqlite_file(url: str) -> str:
+def _read_only_sqlite_url(url: str) -> str:
     """Opened to read: a file that is missing is an error, not made."""
     path = url.removeprefix("sqlite://").removeprefix("/")
     return f"file:{quote(path)}?mode=ro"
@@ -231,6 +231,6 @@ def _database_errors() -> type[Exception]:
     return errors
 
 
-def _is_mistake(error: BaseException) -> bool:
+def _is_mistake_in_query(error: BaseException) -> bool:
     """True if the query is wrong. A database that does not answer may do so later."""
     return type(error).__name__ in ("ProgrammingError", "NotSupportedError", "DataError")

@@ -17,12 +17,12 @@ def write_table(table: Any, path: Path, name: str) -> int:
 
     Errors call the table by its `name`.
     """
-    reader = _batches_of(table, name)
+    reader = _open_batches(table, name)
     try:
         n_rows = write_batches(reader.schema, reader, path)
     except pa.ArrowException as error:
         raise _not_a_table_error(
-            name, f"a {_kind_of(table)} that Arrow cannot write ({error})"
+            name, f"a {_name_of_type(table)} that Arrow cannot write ({error})"
         ) from None
     if not n_rows:
         raise RatingsError(
@@ -55,7 +55,7 @@ def write_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], path: Pa
     return n_rows
 
 
-def _batches_of(table: Any, name: str) -> pa.RecordBatchReader:
+def _open_batches(table: Any, name: str) -> pa.RecordBatchReader:
     pandas = sys.modules.get("pandas")  # it is not imported to find out
     try:
         if pandas is not None and isinstance(table, pandas.DataFrame):
@@ -73,14 +73,14 @@ def _batches_of(table: Any, name: str) -> pa.RecordBatchReader:
             return pa.RecordBatchReader.from_stream(table)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise _not_a_table_error(
-            name, f"a {_kind_of(table)} that Arrow cannot read ({error})"
+            name, f"a {_name_of_type(table)} that Arrow cannot read ({error})"
         ) from None
     raise _not_a_table_error(
-        name, "None" if table is None else f"a value of type {_kind_of(table)}"
+        name, "None" if table is None else f"a value of type {_name_of_type(table)}"
     )
 
 
-def _kind_of(table: object) -> str:
+def _name_of_type(table: object) -> str:
     return type(table).__name__
 
 

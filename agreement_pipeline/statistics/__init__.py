@@ -1,11 +1,11 @@
 """The sufficient statistics: counts, labels and numbers by rater, and replicates."""
 
 from agreement_pipeline.statistics.archives import (
-    archive_of,
-    arrays_of,
-    as_array,
+    npz_from_arrays,
+    arrays_from_npz,
+    bytes_as_array,
     statistic_bytes,
-    statistic_of,
+    statistic_from_bytes,
 )
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
 from agreement_pipeline.statistics.counts import (
@@ -14,31 +14,35 @@ from agreement_pipeline.statistics.counts import (
     CountsOfStratum,
     missing_at_random_p_value,
 )
-from agreement_pipeline.statistics.equal_counts import with_equal_counts_as_one
+from agreement_pipeline.statistics.equal_counts import merge_rows_of_equal_counts
 from agreement_pipeline.statistics.by_rater import (
     RaterDistances,
     LabelsByRater,
-    items_in_common,
+    n_items_in_common,
     rater_distances,
 )
 from agreement_pipeline.statistics.by_rater import NumbersByRater
-from agreement_pipeline.statistics.order import RatingHashes, order_of_raters, seed_of
+from agreement_pipeline.statistics.order import (
+    RatingHashes,
+    canonical_order_of_raters,
+    seed_from_arrays,
+)
 from agreement_pipeline.statistics.panels import LabelsOfPanels
 from agreement_pipeline.statistics.replicates import ReplicatedLabels, ReplicatedNumbers
-from agreement_pipeline.statistics.unseen import farthest
+from agreement_pipeline.statistics.unseen import farthest_category
 from agreement_pipeline.statistics.weighted import (
     KnownWeights,
     SeenRows,
     SomeRows,
     Statistic,
     copy_with,
-    dense,
+    to_dense,
     merge_equal_rows,
-    effective_raters,
-    every_row,
-    in_one,
+    effective_number_of_raters,
+    rows_from_array,
+    stack_known_sums,
     indicator_rows,
-    sparse,
+    build_sparse_rows,
 )
 
 __all__ = [
@@ -58,24 +62,24 @@ __all__ = [
     "SeenRows",
     "SomeRows",
     "Statistic",
-    "archive_of",
-    "arrays_of",
-    "as_array",
+    "arrays_from_npz",
+    "build_sparse_rows",
+    "bytes_as_array",
+    "canonical_order_of_raters",
     "copy_with",
-    "dense",
-    "effective_raters",
-    "every_row",
-    "farthest",
-    "in_one",
+    "effective_number_of_raters",
+    "farthest_category",
     "indicator_rows",
-    "items_in_common",
     "merge_equal_rows",
+    "merge_rows_of_equal_counts",
     "missing_at_random_p_value",
-    "order_of_raters",
+    "n_items_in_common",
+    "npz_from_arrays",
     "rater_distances",
-    "seed_of",
-    "sparse",
+    "rows_from_array",
+    "seed_from_arrays",
+    "stack_known_sums",
     "statistic_bytes",
-    "statistic_of",
-    "with_equal_counts_as_one",
+    "statistic_from_bytes",
+    "to_dense",
 ]

@@ -31,7 +31,7 @@ def statistic_bytes(statistic: Storable) -> bytes:
     Examples
     --------
     >>> labels = LabelsByRater([[0, 1]], [3], scale=Scale(("no", "yes")), raters=("ana", "ben"))
-    >>> statistic_of(statistic_bytes(labels)).n_items
+    >>> statistic_from_bytes(statistic_bytes(labels)).n_items
     3
     """
     plain = {
@@ -40,38 +40,38 @@ def statistic_bytes(statistic: Storable) -> bytes:
         "raters": list(statistic.raters),
         "round_raters": list(getattr(statistic, "round_raters", ())),
     }
-    header = as_array(json.dumps(plain, sort_keys=True).encode())
-    return archive_of({HEADER_KEY: header, **_arrays(statistic)})
+    header = bytes_as_array(json.dumps(plain, sort_keys=True).encode())
+    return npz_from_arrays({HEADER_KEY: header, **_array_by_name(statistic)})
 
 
-def statistic_of(data: bytes) -> Storable:
+def statistic_from_bytes(data: bytes) -> Storable:
     """The statistic that these bytes hold."""
-    arrays = arrays_of(data)
+    arrays = arrays_from_npz(data)
     plain = json.loads(arrays[HEADER_KEY].tobytes())
     return _build_statistic(plain["kind"], plain, arrays)
 
 
-def archive_of(arrays: Arrays) -> bytes:
+def npz_from_arrays(arrays: Arrays) -> bytes:
     """Arrays as the bytes of an .npz file."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 
-def arrays_of(data: bytes) -> Arrays:
+def arrays_from_npz(data: bytes) -> Arrays:
     """The arrays that the bytes of an .npz file hold."""
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return dict(arrays)
 
 
-def as_array(data: bytes) -> NDArray[np.uint8]:
+def bytes_as_array(data: bytes) -> NDArray[np.uint8]:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-def _arrays(statistic: Storable) -> dict[str, NDArray[Any]]:
+def _array_by_name(statistic: Storable) -> dict[str, NDArray[Any]]:
     if isinstance(statistic, ReplicatedLabels):
         cells = {"counts": statistic.counts, "item": statistic.item, "rater": statistic.rater}
-        first_arrays = _arrays(statistic.first)
+        first_arrays = _array_by_name(statistic.first)
         return {**cells, **{f"{FIRST_PREFIX}{name}": array for name, array in first_arrays.items()}}
     _, own_fields = KINDS[type(statistic).__name__]
     arrays = {

@@ -10,38 +10,38 @@ from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LARGEST, MISSING, Array, Codes, Flags, Scale
-from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
+from agreement_pipeline.statistics.clusters import Clusters, validate_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
-from agreement_pipeline.statistics.order import RatingHashes, order_of_raters
+from agreement_pipeline.statistics.order import RatingHashes, canonical_order_of_raters
 from agreement_pipeline.statistics.unseen import (
     MAX_TURNS,
+    categories_to_split_between,
     far_values,
     mean_confidence,
     number_splits,
-    split_at,
-    split_between,
-    splits_met,
+    numbers_to_split_between,
+    places_of_split,
+    rater_splits_where_met,
     tail_values,
-    two_numbers,
     typical_size,
     typical_values,
 )
 from agreement_pipeline.statistics.weighted import (
     GroupSums,
-    OfRows,
+    RowProperty,
     SomeRows,
     Statistic,
     append_mass,
-    checked_codes,
-    checked_raters,
-    checked_weights,
     copy_with,
-    every_row,
-    joint_raters,
     merge_equal_rows,
-    refuse_sum,
+    raise_if_not_addable,
+    rows_from_array,
     set_fields,
-    total,
+    total_as_int,
+    unite_raters,
+    validate_codes,
+    validate_raters,
+    validate_weights,
 )
 from agreement_pipeline.text import counted, listed
 
@@ -63,9 +63,9 @@ class ByRater(Statistic):
     clusters: Clusters | None
     classifier: str | None
     labels: Array | Codes
-    given: OfRows[Flags]  # true for each rating; shape (P, R)
-    rated: OfRows[Flags]  # true for those of the panel that count, in its columns
-    labelled: OfRows[Flags]  # true for rows rated by those who stand apart; shape (P,)
+    given: RowProperty[Flags]  # true for each rating; shape (P, R)
+    rated: RowProperty[Flags]  # true for those of the panel that count, in its columns
+    labelled: RowProperty[Flags]  # true for rows rated by those who stand apart; shape (P,)
     second: tuple[str, ...] | None = None
     confidence: Array | None = None
 
@@ -79,7 +79,7 @@ class ByRater(Statistic):
             """Let a classifier stand apart from the panel."""
 
     @property
-    def said(self) -> Array | Codes:
+    def cell_values(self) -> Array | Codes:
         """The cells: codes of labels, or numbers."""
         cells: Array | Codes = getattr(self, self.said_in)
         return cells
@@ -92,19 +92,19 @@ class ByRater(Statistic):
     def merged(self) -> Self:
         return self
 
-    def with_columns(self, places: Sequence[int] | Codes) -> Self:
+    def select_columns(self, places: Sequence[int] | Codes) -> Self:
         return copy_with(
             self,
-            **{self.said_in: self.said[:, places]},
-            raters=checked_raters(self.what, [self.raters[place] for place in places]),
+            **{self.said_in: self.cell_values[:, places]},
+            raters=validate_raters(self.what, [self.raters[place] for place in places]),
             confidence=None if self.confidence is None else self.confidence[:, places],
         )
 
-    def with_rows(self, rows: Array | Codes, labels: Array | Codes, mass: float) -> Self:
+    def append_unseen_rows(self, rows: Array | Codes, labels: Array | Codes, mass: float) -> Self:
         sure = self.confidence
         return copy_with(
             self,
-            **{self.said_in: np.concatenate([self.said, rows])},
+            **{self.said_in: np.concatenate([self.cell_values, rows])},
             weights=append_mass(self.weights, mass, len(rows)),
             clusters=None,
             labels=np.concatenate([self.labels, labels]),
@@ -113,10 +113,10 @@ class ByRater(Statistic):
 
     def select_raters(self, raters: Sequence[str]) -> Self:
         """The columns of some raters."""
-        return self.with_columns([self.raters.index(rater) for rater in raters])
+        return self.select_columns([self.raters.index(rater) for rater in raters])
 
     @property
-    def first(self) -> tuple[str, ...]:
+    def first_group_raters(self) -> tuple[str, ...]:
         """The raters who are not in the second group."""
         return tuple(name for name in self.raters if name not in (self.second or ()))
 
@@ -124,7 +124,7 @@ class ByRater(Statistic):
     def n_raters(self) -> int:
         return len(self.raters)
 
-    @OfRows
+    @RowProperty
     def readable(self) -> Flags:
         """True for rows with two ratings that count, or with one from those apart and one from the
         panel.
@@ -137,58 +137,60 @@ class ByRater(Statistic):
     def n_items(self) -> int:
         """Items with a rating, or with one from those apart and one from the panel."""
         rows = self.readable if self.has_two_sides else self.given.any(1)
-        return total(self.weights[..., rows])
+        return total_as_int(self.weights[..., rows])
 
     @property
     def n_ratings(self) -> int:
         """Ratings of the panel that count, on items with a label from those apart, if any."""
-        return total(
+        return total_as_int(
             self.weights * self.rated.sum(1) * (self.labelled if self.has_two_sides else 1)
         )
 
-    def in_order(self) -> Self:
+    def in_canonical_order(self) -> Self:
         """An order that the ratings fix, whatever the names and the order of nominal categories."""
         merged = self.with_scale(self.scale.canonical).merged()
-        return merged.with_columns(order_of_raters(merged.rating_hashes, merged.weights)).merged()
+        return merged.select_columns(
+            canonical_order_of_raters(merged.rating_hashes, merged.weights)
+        ).merged()
 
     def without(self, rater: str) -> Self:
         """All columns but that of a rater."""
         return self.select_raters([name for name in self.raters if name != rater])
 
-    def against(self, rater: str) -> Self:
+    def with_rater_apart(self, rater: str) -> Self:
         """The rater as the one who stands apart, and the others as the panel."""
-        labels = self.said[:, self.raters.index(rater)]
+        labels = self.cell_values[:, self.raters.index(rater)]
         return self.without(rater).with_classifier(labels, rater)
 
     @property
     def panel(self) -> Self:
         """The statistic without those who stand apart."""
-        return self.read_once(_panel_alone).reweighted(self.weights)
+        return self.read_once(_drop_those_apart).with_weights(self.weights)
 
     def with_classifier_as_rater(self) -> Self:
         """The classifier in a column of its own, as one more rater."""
-        return self.read_once(_panel_with_classifier).reweighted(self.weights)
+        return self.read_once(_append_classifier_column).with_weights(self.weights)
 
     def without_each_rater(self) -> Iterator[Self]:
-        return (self.without(rater) for rater in self.first)
+        return (self.without(rater) for rater in self.first_group_raters)
 
     def items_by_rater(self, rows: Flags) -> Array:
         """How many items each rater rated among some rows. Shape (R,)."""
-        return self.read_once(_who_rated).weighted_sums(np.where(rows, self.weights, 0.0))
+        return self.read_once(_rated_as_rows).weighted_sums(np.where(rows, self.weights, 0.0))
 
 
-def _who_rated(statistic: ByRater) -> SomeRows:
-    return every_row(statistic.rated.astype(float))
+def _rated_as_rows(statistic: ByRater) -> SomeRows:
+    return rows_from_array(statistic.rated.astype(float))
 
 
-def _panel_alone(statistic: R) -> R:
+def _drop_those_apart(statistic: R) -> R:
     nobody = np.full_like(statistic.labels, statistic.missing)
     return copy_with(statistic, classifier=None, labels=nobody, second=None)
 
 
-def _panel_with_classifier(statistic: R) -> R:
+def _append_classifier_column(statistic: R) -> R:
     return type(statistic)(  # type: ignore[call-arg]
-        np.concatenate([statistic.said, statistic.labels[:, None]], axis=1),
+        np.concatenate([statistic.cell_values, statistic.labels[:, None]], axis=1),
         statistic.weights,
         scale=statistic.scale,
         raters=(*statistic.raters, str(statistic.classifier)),
@@ -205,7 +207,7 @@ def spread_columns(
     return columns
 
 
-def refuse_other_classifier(statistic: ByRater, addend: ByRater) -> None:
+def raise_if_classifiers_differ(statistic: ByRater, addend: ByRater) -> None:
     if statistic.classifier != addend.classifier:
         raise RatingsError(
             f"{statistic.what}: found classifiers {statistic.classifier!r} and "
@@ -223,7 +225,7 @@ class NumbersByRater(ByRater):
         Shape (N, R, D), or (N, R) in one dimension: what each rater gave each item, nan in all
         dimensions if missing. All else is as for `LabelsByRater`.
     left_out
-        How many items with missing ratings `crossed` left out.
+        How many items with missing ratings `items_rated_by_all` left out.
 
     Attributes
     ----------
@@ -236,7 +238,7 @@ class NumbersByRater(ByRater):
     --------
     >>> scale = Scale(None, "interval")
     >>> numbers = NumbersByRater([[1.5, 1.7], [3.1, np.nan]], scale=scale, raters=("a", "b"))
-    >>> numbers.n_items, numbers.n_ratings, numbers.crossed().left_out
+    >>> numbers.n_items, numbers.n_ratings, numbers.items_rated_by_all().left_out
     (2, 3, 1)
     """
 
@@ -292,11 +294,11 @@ class NumbersByRater(ByRater):
         set_fields(
             self,
             values=rows,
-            weights=checked_weights(weights, len(rows)),
+            weights=validate_weights(weights, len(rows)),
             scale=scale,
-            raters=checked_raters(NUMBERS, raters),
+            raters=validate_raters(NUMBERS, raters),
             left_out=left_out,
-            clusters=checked_clusters(clusters, len(rows)),
+            clusters=validate_clusters(clusters, len(rows)),
             classifier=None,
             labels=np.full((len(rows), scale.dimensions), np.nan),
             by_tail=False,
@@ -316,13 +318,13 @@ class NumbersByRater(ByRater):
         with_labels.with_classifier_as_rater()
         return with_labels
 
-    @OfRows
+    @RowProperty
     def given(self) -> Flags:
         return np.asarray(~np.isnan(self.values[:, :, 0]))
 
     rated = given
 
-    @OfRows
+    @RowProperty
     def labelled(self) -> Flags:
         return np.asarray(~np.isnan(self.labels[:, 0]))
 
@@ -330,16 +332,16 @@ class NumbersByRater(ByRater):
     def rating_hashes(self) -> RatingHashes:
         return RatingHashes.of_cells(self.given, *np.moveaxis(self.values, 2, 0))
 
-    @OfRows
+    @RowProperty
     def sizes(self) -> Array:
         return np.asarray(self.rated.sum(1), dtype=float)
 
-    @OfRows
+    @RowProperty
     def pairable(self) -> Flags:
         return np.asarray(self.sizes >= 2)
 
     @cached_property
-    def seen(self) -> Flags:
+    def has_weight(self) -> Flags:
         return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
@@ -354,19 +356,23 @@ class NumbersByRater(ByRater):
         They are typical ones: a large difference of any rater would hide what the others do.
         """
         if self.classifier is None:
-            rows = self._splits(tail_values if self.by_tail else far_values)
-            return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
+            rows = self._splits_of_typical_item(tail_values if self.by_tail else far_values)
+            return self.append_unseen_rows(
+                rows, np.full((len(rows), self.scale.dimensions), np.nan), mass
+            )
         is_met = self.readable & (self.weights > 0)
         met_part = self.select_rows(is_met) if is_met.any() else self
         panel, all_raters = met_part.panel, met_part.with_classifier_as_rater()
-        rows = panel._splits(typical_values)
-        pair, _ = two_numbers(all_raters.values, all_raters.weights, self.scale, typical_values)
+        rows = panel._splits_of_typical_item(typical_values)
+        pair, _ = numbers_to_split_between(
+            all_raters.values, all_raters.weights, self.scale, typical_values
+        )
         labels = np.repeat(pair, len(rows), axis=0)
-        return self.with_rows(np.concatenate([rows, rows]), labels, mass)
+        return self.append_unseen_rows(np.concatenate([rows, rows]), labels, mass)
 
-    def _splits(self, elsewhere: Callable[[Array, Array], Array]) -> Array:
+    def _splits_of_typical_item(self, elsewhere: Callable[[Array, Array], Array]) -> Array:
         meeting = self.select_rows(self.pairable) if self.pairable.any() else self
-        numbers = two_numbers(meeting.values, meeting.weights, self.scale, elsewhere)
+        numbers = numbers_to_split_between(meeting.values, meeting.weights, self.scale, elsewhere)
         n_raters, turns = self.n_raters, min(self.n_raters, MAX_TURNS)
         size = min(typical_size(self.sizes, self.weights), n_raters)
         rows = number_splits(size, n_raters, numbers)
@@ -382,12 +388,12 @@ class NumbersByRater(ByRater):
         outside = agreed & (possible.by_tail and is_open and self.classifier is None)
         return np.where(outside, np.inf, 0.0)
 
-    def crossed(self) -> "NumbersByRater":
+    def items_rated_by_all(self) -> "NumbersByRater":
         """The items that every rater rated."""
         complete = np.asarray(self.given.all(1))
         if complete.all():
             return self
-        left_out = self.left_out + total(self.weights[..., ~complete & (self.sizes > 0)])
+        left_out = self.left_out + total_as_int(self.weights[..., ~complete & (self.sizes > 0)])
         return copy_with(self.select_rows(complete), left_out=left_out)
 
     def select_rows(self, rows: Flags) -> "NumbersByRater":
@@ -404,20 +410,20 @@ class NumbersByRater(ByRater):
                 labels=self.labels[rows],
                 clusters=None if self.clusters is None else self.clusters.select_rows(rows),
             )
-        return cache[key].reweighted(self.weights[..., rows])
+        return cache[key].with_weights(self.weights[..., rows])
 
-    @OfRows
+    @RowProperty
     def _last_selection(self) -> dict[bytes, "NumbersByRater"]:
         return {}
 
     def __add__(self, other: "NumbersByRater") -> "NumbersByRater":
-        refuse_other_classifier(self, other)
+        raise_if_classifiers_differ(self, other)
         if self.classifier is not None:
-            return (self.with_classifier_as_rater() + other.with_classifier_as_rater()).against(
-                self.classifier
-            )
-        refuse_sum(NUMBERS, self, other)
-        raters = joint_raters(self.raters, other.raters)
+            return (
+                self.with_classifier_as_rater() + other.with_classifier_as_rater()
+            ).with_rater_apart(self.classifier)
+        raise_if_not_addable(NUMBERS, self, other)
+        raters = unite_raters(self.raters, other.raters)
         return NumbersByRater(
             np.concatenate(
                 [
@@ -501,7 +507,7 @@ class LabelsByRater(ByRater):
         raters: Sequence[str],
         clusters: Clusters | None = None,
     ) -> None:
-        rows = checked_codes(f"{LABELS}: codes", codes, len(scale.names))
+        rows = validate_codes(f"{LABELS}: codes", codes, len(scale.names))
         if rows.ndim != 2 or rows.shape[1] != len(raters):
             raise RatingsError(
                 f"{LABELS}: found shape {rows.shape}; expected (P, {len(raters)}) for the raters. "
@@ -510,10 +516,10 @@ class LabelsByRater(ByRater):
         set_fields(
             self,
             codes=rows,
-            weights=checked_weights(weights, len(rows)),
+            weights=validate_weights(weights, len(rows)),
             scale=scale,
-            raters=checked_raters(LABELS, raters),
-            clusters=checked_clusters(clusters, len(rows)),
+            raters=validate_raters(LABELS, raters),
+            clusters=validate_clusters(clusters, len(rows)),
             classifier=None,
             labels=np.full(len(rows), MISSING),
             second=None,
@@ -524,7 +530,7 @@ class LabelsByRater(ByRater):
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
         kind = f"{LABELS}: classifier's labels"
-        codes = checked_codes(kind, labels, len(self.scale.names))
+        codes = validate_codes(kind, labels, len(self.scale.names))
         if codes.shape != (len(self.codes),):
             raise RatingsError(
                 f"{kind}: found shape {codes.shape}; expected {(len(self.codes),)}. "
@@ -562,41 +568,45 @@ class LabelsByRater(ByRater):
             )
         return copy_with(self, confidence=np.where(self.given, stated, np.nan))
 
-    @OfRows
+    @RowProperty
     def given(self) -> Flags:
         return np.asarray(self.codes >= 0)
 
-    @OfRows
+    @RowProperty
     def rated(self) -> Flags:
         if self.confidence is not None:
             return np.asarray(~np.isnan(self.confidence))
-        return self.given if self.second is None else np.asarray(self.given[:, ~self._in_second])
+        return (
+            self.given
+            if self.second is None
+            else np.asarray(self.given[:, ~self._is_in_second_group])
+        )
 
-    @OfRows
+    @RowProperty
     def labelled(self) -> Flags:
-        of_group = self.given[:, self._in_second].any(1)
+        of_group = self.given[:, self._is_in_second_group].any(1)
         return np.asarray(self.labels >= 0 if self.second is None else of_group)
 
     @property
-    def _in_second(self) -> Flags:
+    def _is_in_second_group(self) -> Flags:
         return np.isin(self.raters, self.second or ())
 
-    @OfRows
+    @RowProperty
     def indicators(self) -> Array:
         return np.asarray(self.codes[:, :, None] == np.arange(len(self.scale.names)), dtype=float)
 
-    @OfRows
+    @RowProperty
     def label_indicators(self) -> Array:
         return np.asarray(self.labels[:, None] == np.arange(len(self.scale.names)), dtype=float)
 
-    @OfRows
+    @RowProperty
     def group_counts(self) -> tuple[Array, Array]:
         """Counts by category of the first and of the second group."""
-        indicators, second = self.indicators, self._in_second
+        indicators, second = self.indicators, self._is_in_second_group
         return np.asarray(indicators[:, ~second].sum(1)), np.asarray(indicators[:, second].sum(1))
 
     @property
-    def sure(self) -> Array:
+    def confidence_or_nan(self) -> Array:
         return np.full(self.codes.shape, np.nan) if self.confidence is None else self.confidence
 
     @property
@@ -604,18 +614,18 @@ class LabelsByRater(ByRater):
         return np.asarray(self.weights @ self.counts().counts)
 
     @property
-    def meeting(self) -> Array:
+    def n_meeting_by_category(self) -> Array:
         """How often each category was given where labels meet, or at all if none do. (K,)."""
         if self.classifier is None:
-            return self.counts().meeting if self.confidence is None else self.used
+            return self.counts().n_meeting_by_category if self.confidence is None else self.used
         met_counts = np.where(self.labels >= 0, self.weights, 0.0) @ self.counts().counts
         return np.asarray(met_counts if met_counts.any() else self.used)
 
-    def split_between(self, split: tuple[int, int]) -> Self:
+    def with_split_between(self, split: tuple[int, int]) -> Self:
         return copy_with(self, unseen=self.unseen._replace(split=split))
 
     @property
-    def asked(self) -> Sequence[int]:
+    def places_to_compute(self) -> Sequence[int]:
         category = self.unseen.category
         return range(len(self.scale.names)) if category is None else (category,)
 
@@ -626,11 +636,11 @@ class LabelsByRater(ByRater):
         return RatingHashes.of_cells(self.given, self.codes, sure)
 
     @property
-    def mixes(self) -> Array | None:
+    def label_counts_by_mix(self) -> Array | None:
         return None if self.has_two_sides or self.confidence is not None else self.counts().counts
 
     def counts(self) -> CategoryCounts:
-        return self.read_once(_row_counts).reweighted(self.weights)
+        return self.read_once(_count_labels_by_row).with_weights(self.weights)
 
     def counts_without(self, rater: str) -> CategoryCounts:
         """The counts by category without those of a rater."""
@@ -638,13 +648,13 @@ class LabelsByRater(ByRater):
         column, counts = self.codes[:, place], np.array(self.counts().counts)
         rows = np.flatnonzero(column >= 0)
         counts[rows, column[rows]] -= 1
-        n_met = int((np.delete(self.read_once(_meetings)[place], place) > 0).sum())
+        n_met = int((np.delete(self.read_once(_n_met_without_each)[place], place) > 0).sum())
         remaining = CategoryCounts(
             counts, self.weights, scale=self.scale, n_raters=n_met, clusters=self.clusters
         )
         return remaining.merged()
 
-    def in_numbers(self) -> NumbersByRater:
+    def as_numbers(self) -> NumbersByRater:
         """The scores of the categories in the place of their codes."""
         numbers = np.append(self.scale.scores, np.nan)
         values, scale, raters = numbers[self.codes], self.scale, self.raters
@@ -652,7 +662,7 @@ class LabelsByRater(ByRater):
             values, self.weights, scale=scale, raters=raters, clusters=self.clusters
         )
 
-    def unnamed(self) -> Any:
+    def without_rater_names(self) -> Any:
         """Labels become counts. Beside a classifier, codes are sorted within each row. Labels in
         groups or with confidence stay as they are.
         """
@@ -664,7 +674,7 @@ class LabelsByRater(ByRater):
             return copy_with(self, codes=codes, raters=raters, unseen=places)
         return self if self.second is not None or self.confidence is not None else self.counts()
 
-    def beside_classifier(self) -> Self:
+    def rows_of_classifier(self) -> Self:
         """In a crowd, the rows that the classifier labelled, and their raters."""
         if self.classifier is None or self.codes.size <= MAX_DENSE_CELLS:
             return self
@@ -688,7 +698,7 @@ class LabelsByRater(ByRater):
             codes=places[self.codes],
             labels=places[self.labels],
             scale=scale,
-            unseen=self.unseen._replace(split=split_at(self.unseen.split, places)),
+            unseen=self.unseen._replace(split=places_of_split(self.unseen.split, places)),
         )
 
     def merged(self) -> Self:
@@ -721,16 +731,18 @@ class LabelsByRater(ByRater):
         confidence counts. Beside a classifier, each row is there twice, with it on each category.
         The rows that it labelled then say how unseen rows look and who rates them.
         """
-        pair = self.unseen.split or split_between(self.meeting, self.scale, category)
+        pair = self.unseen.split or categories_to_split_between(
+            self.n_meeting_by_category, self.scale, category
+        )
         form = copy_with(self, unseen=self.unseen._replace(category=category))
         turns = MAX_TURNS if self.unseen.turned else 1
-        rows = splits_met(self.given, self.labels >= 0, self.weights, pair, turns)
+        rows = rater_splits_where_met(self.given, self.labels >= 0, self.weights, pair, turns)
         if self.classifier is None:
-            return form.with_rows(rows, np.full(len(rows), MISSING), mass)
-        return form.with_rows(np.vstack([rows, rows]), np.repeat(pair, len(rows)), mass)
+            return form.append_unseen_rows(rows, np.full(len(rows), MISSING), mass)
+        return form.append_unseen_rows(np.vstack([rows, rows]), np.repeat(pair, len(rows)), mass)
 
     def __add__(self, other: "LabelsByRater") -> "LabelsByRater":
-        refuse_other_classifier(self, other)
+        raise_if_classifiers_differ(self, other)
         kinds_of_both = {
             (statistic.second is None, statistic.confidence is None) for statistic in (self, other)
         }
@@ -739,20 +751,20 @@ class LabelsByRater(ByRater):
                 f"{LABELS}: found groups or confidence on one side alone; "
                 "expected both sides or neither. Add statistics of the same kind."
             )
-        in_both_groups = {*self.first} & {*(other.second or ())} | {*(self.second or ())} & {
-            *other.first
-        }
+        in_both_groups = {*self.first_group_raters} & {*(other.second or ())} | {
+            *(self.second or ())
+        } & {*other.first_group_raters}
         if in_both_groups:
             raise RatingsError(
                 f"{LABELS}: found {listed(sorted(in_both_groups), 12)} in both groups; "
                 "expected one group for each rater. Add statistics of the same groups."
             )
         if self.classifier is not None:
-            return (self.with_classifier_as_rater() + other.with_classifier_as_rater()).against(
-                self.classifier
-            )
+            return (
+                self.with_classifier_as_rater() + other.with_classifier_as_rater()
+            ).with_rater_apart(self.classifier)
         if self.second is not None and other.second is not None:
-            second = joint_raters(self.second, other.second)
+            second = unite_raters(self.second, other.second)
             combined = stack_labels(self.panel, other.panel).merged()
             first_group = [name for name in combined.raters if name not in second]
             return combined.select_raters([*first_group, *second]).merged().in_groups(second)
@@ -760,7 +772,7 @@ class LabelsByRater(ByRater):
         return combined if self.confidence is not None else combined.merged()
 
 
-def _row_counts(labels: LabelsByRater) -> CategoryCounts:
+def _count_labels_by_row(labels: LabelsByRater) -> CategoryCounts:
     n_met = int(labels.given[labels.given.sum(1) >= 2].any(0).sum())
     counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
     return CategoryCounts(counts, scale=labels.scale, n_raters=n_met, clusters=labels.clusters)
@@ -778,10 +790,13 @@ def _codes_from_the_highest(counts: Array, n: int) -> Codes:
 
 def stack_labels(labels: "LabelsByRater", added: "LabelsByRater") -> "LabelsByRater":
     """The rows of both, on the raters of both."""
-    refuse_sum(LABELS, labels, added)
-    raters = joint_raters(labels.raters, added.raters)
+    raise_if_not_addable(LABELS, labels, added)
+    raters = unite_raters(labels.raters, added.raters)
     codes = [spread_columns(part.codes, part.raters, raters, MISSING) for part in (labels, added)]
-    sure = [spread_columns(part.sure, part.raters, raters, np.nan) for part in (labels, added)]
+    sure = [
+        spread_columns(part.confidence_or_nan, part.raters, raters, np.nan)
+        for part in (labels, added)
+    ]
     return copy_with(
         labels,
         codes=np.vstack(codes),
@@ -792,7 +807,7 @@ def stack_labels(labels: "LabelsByRater", added: "LabelsByRater") -> "LabelsByRa
     )
 
 
-def _meetings(labels: LabelsByRater) -> Array:
+def _n_met_without_each(labels: LabelsByRater) -> Array:
     """On how many rows each rater meets another if one is left out, first the one left out
     (R, R).
     """
@@ -814,20 +829,20 @@ class RaterDistances(NamedTuple):
     @property
     def of_pairs(self) -> Array:
         """Shape (R, R). It is nan if two never met."""
-        return _mean(self.total, self.met)
+        return _mean_over_shared_items(self.total, self.met)
 
     @property
     def of_raters(self) -> Array:
         """The mean distance of a rater from all others (R,). It is nan if none was met."""
-        return _mean(self.total.sum(1), self.met.sum(1))
+        return _mean_over_shared_items(self.total.sum(1), self.met.sum(1))
 
 
 def rater_distances(panel: LabelsByRater | NumbersByRater) -> RaterDistances:
     """How far apart the raters of a panel are, two by two."""
-    n_shared = items_in_common(panel.given, panel.weights)
+    n_shared = n_items_in_common(panel.given, panel.weights)
     if isinstance(panel, LabelsByRater):
         gave = (panel.codes == k for k in range(len(panel.scale.names)))
-        total = np.asarray(n_shared - sum(items_in_common(x, panel.weights) for x in gave))
+        total = np.asarray(n_shared - sum(n_items_in_common(x, panel.weights) for x in gave))
     else:
         is_rated, weights = panel.given.astype(float), panel.weights[:, None]
         mean = np.nanmean(panel.values, axis=(0, 1)) if is_rated.any() else 0.0
@@ -841,7 +856,7 @@ def rater_distances(panel: LabelsByRater | NumbersByRater) -> RaterDistances:
     return RaterDistances(n_shared * off_diagonal, np.maximum(total, 0.0) * off_diagonal)
 
 
-def items_in_common(rows: Flags, weights: Array) -> Array:
+def n_items_in_common(rows: Flags, weights: Array) -> Array:
     """How many items two raters have in common (R, R)."""
     if rows.size <= MAX_DENSE_CELLS:
         dense_rows = rows.astype(float)
@@ -852,7 +867,7 @@ def items_in_common(rows: Flags, weights: Array) -> Array:
     return np.asarray((sparse_rows.T @ diags_array(weights) @ sparse_rows).toarray())
 
 
-def _mean(total: Array, n_shared: Array) -> Array:
+def _mean_over_shared_items(total: Array, n_shared: Array) -> Array:
     mean = np.full(n_shared.shape, np.nan)
     np.divide(total, n_shared, out=mean, where=n_shared > 0)
     return mean

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Array, Codes, Flags, present
+from agreement_pipeline.ratings import Array, Codes, Flags, is_present
 from agreement_pipeline.text import counted
 
 FEWEST_CLUSTERS = 2
@@ -37,7 +37,7 @@ class Clusters:
         """The clusters of rows, by the name of the cluster of each."""
         are_numbers = isinstance(names, np.ndarray) and names.dtype.kind in "iu"
         checked_names = [] if are_numbers else np.asarray(names, dtype=object).tolist()
-        if missing := sum(not present(name) for name in checked_names):
+        if missing := sum(not is_present(name) for name in checked_names):
             raise RatingsError(
                 f"clusters: found {counted(missing, 'missing name')}; expected one for each row, "
                 "or none for all. Name the cluster of each row."
@@ -66,18 +66,18 @@ class Clusters:
             dtype=float,
         )
 
-    def typical(self, weights: Array, rows: Flags) -> float:
+    def typical_size(self, weights: Array, rows: Flags) -> float:
         """The size of the cluster that an item taken by chance belongs to, on average."""
         cluster_sizes = self.items_by_cluster(weights, rows)
         return float(self.times @ cluster_sizes**2 / (self.times @ cluster_sizes))
 
-    def effective(self, weights: Array, rows: Flags) -> float:
+    def effective_number(self, weights: Array, rows: Flags) -> float:
         """How many clusters of one size say as much as these, by Kish's (1965) formula."""
         cluster_sizes = self.items_by_cluster(weights, rows)
         return float((self.times @ cluster_sizes) ** 2 / (self.times @ cluster_sizes**2))
 
 
-def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
+def validate_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
     if clusters is not None and clusters.places.shape != (rows,):
         raise RatingsError(
             f"clusters: found shape {clusters.places.shape}; expected one for each of {rows} rows. "

@@ -10,24 +10,24 @@ from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Flags, Scale
-from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
+from agreement_pipeline.statistics.clusters import Clusters, validate_clusters
 from agreement_pipeline.statistics.unseen import (
+    categories_to_split_between,
     category_splits,
-    split_at,
-    split_between,
+    places_of_split,
     typical_size,
 )
 from agreement_pipeline.statistics.weighted import (
-    OfRows,
+    RowProperty,
     Statistic,
     append_mass,
-    checked_weights,
+    as_whole_numbers,
     copy_with,
     merge_equal_rows,
-    refuse_sum,
-    require_whole,
+    raise_if_not_addable,
     set_fields,
-    total,
+    total_as_int,
+    validate_weights,
 )
 
 STATISTIC_NAME = "category counts"
@@ -83,7 +83,7 @@ class CategoryCounts(Statistic):
         n_raters: int | None = None,
         clusters: Clusters | None = None,
     ) -> None:
-        rows = require_whole(STATISTIC_NAME, counts)
+        rows = as_whole_numbers(STATISTIC_NAME, counts)
         if rows.ndim != 2 or rows.shape[1] != len(scale.names):
             raise RatingsError(
                 f"{STATISTIC_NAME}: found shape {rows.shape}; expected (P, {len(scale.names)}) for "
@@ -92,46 +92,46 @@ class CategoryCounts(Statistic):
         set_fields(
             self,
             counts=rows,
-            weights=checked_weights(weights, len(rows)),
+            weights=validate_weights(weights, len(rows)),
             scale=scale,
             n_raters=int(rows.sum(1).max(initial=0)) if n_raters is None else n_raters,
-            clusters=checked_clusters(clusters, len(rows)),
+            clusters=validate_clusters(clusters, len(rows)),
             split=None,
             one=None,
         )
 
-    @OfRows
+    @RowProperty
     def sizes(self) -> Array:
         """Ratings a row. Shape (P,)."""
         return np.asarray(self.counts.sum(1))
 
-    @OfRows
+    @RowProperty
     def pairable(self) -> Flags:
         return np.asarray(self.sizes >= 2)
 
     readable = pairable
 
     @property
-    def paired(self) -> Array:
+    def weights_of_paired(self) -> Array:
         return self.weights_of(self.pairable)
 
     @property
     def n_items(self) -> int:
-        return total(self.weights[..., self.sizes > 0])
+        return total_as_int(self.weights[..., self.sizes > 0])
 
     @property
     def n_ratings(self) -> int:
-        return total(self.weights * self.sizes)
+        return total_as_int(self.weights * self.sizes)
 
-    def split_between(self, split: tuple[int, int]) -> Self:
+    def with_split_between(self, split: tuple[int, int]) -> Self:
         return copy_with(self, split=split)
 
     @property
-    def asked(self) -> Sequence[int]:
+    def places_to_compute(self) -> Sequence[int]:
         """The places of the categories that a measure is to compute."""
         return range(len(self.scale.names)) if self.one is None else (self.one.place,)
 
-    def of_category(self, place: int) -> Array:
+    def counts_of_category(self, place: int) -> Array:
         """How often each row has the category (P,)."""
         return self.counts[:, place if self.counts.shape[1] == len(self.scale.names) else 0]
 
@@ -139,17 +139,21 @@ class CategoryCounts(Statistic):
         return super().times_seen(possible) if possible.one is None else possible.one.times_seen
 
     @property
-    def mixes(self) -> Array | None:
+    def label_counts_by_mix(self) -> Array | None:
         return self.counts
 
     @property
-    def meeting(self) -> Array:
+    def n_meeting_by_category(self) -> Array:
         """Shape (K,). If no ratings meet, all rows are counted."""
-        return np.asarray((self.paired if self.paired.any() else self.weights) @ self.counts)
+        return np.asarray(
+            (self.weights_of_paired if self.weights_of_paired.any() else self.weights) @ self.counts
+        )
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """The two categories are read off the ratings that meet another."""
-        pair = self.split or split_between(self.meeting, self.scale, category)
+        pair = self.split or categories_to_split_between(
+            self.n_meeting_by_category, self.scale, category
+        )
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
         form = copy_with(
             self,
@@ -171,7 +175,10 @@ class CategoryCounts(Statistic):
 
     def in_full_agreement(self, n_items: int) -> "CategoryCounts":
         """Items of the most common size, and categories with the shares that they have here."""
-        size, shares = typical_size(self.sizes, self.weights), self.meeting / self.meeting.sum()
+        size, shares = (
+            typical_size(self.sizes, self.weights),
+            self.n_meeting_by_category / self.n_meeting_by_category.sum(),
+        )
         rows, used = size * np.eye(len(shares)), shares > 0
         return CategoryCounts(rows[used], n_items * shares[used], scale=self.scale)
 
@@ -182,10 +189,10 @@ class CategoryCounts(Statistic):
             self,
             counts=self.counts[:, self.scale.positions_of(scale)],
             scale=scale,
-            split=split_at(self.split, scale.positions_of(self.scale)),
+            split=places_of_split(self.split, scale.positions_of(self.scale)),
         )
 
-    def in_order(self) -> "CategoryCounts":
+    def in_canonical_order(self) -> "CategoryCounts":
         return self.with_scale(self.scale.canonical).merged()
 
     def merged(self) -> "CategoryCounts":
@@ -197,11 +204,11 @@ class CategoryCounts(Statistic):
         )
 
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
-        return self.stacked(other).merged()
+        return self.with_rows_of(other).merged()
 
-    def stacked(self, other: "CategoryCounts") -> "CategoryCounts":
+    def with_rows_of(self, other: "CategoryCounts") -> "CategoryCounts":
         """The rows of both, one after the other."""
-        refuse_sum(STATISTIC_NAME, self, other)
+        raise_if_not_addable(STATISTIC_NAME, self, other)
         return CategoryCounts(
             np.vstack([self.counts, other.counts]),
             np.concatenate([self.weights, other.weights]),
@@ -230,7 +237,7 @@ def missing_at_random_p_value(counts: CategoryCounts) -> float:
         return 1.0
     effective_share = 1.0
     if counts.clusters is not None:
-        effective_share = float(counts.clusters.effective(counts.weights, used)) / float(
+        effective_share = float(counts.clusters.effective_number(counts.weights, used)) / float(
             weights.sum()
         )
     x = effective_share * max(_divergence(unlike, weights, sizes > step) for step in steps)
@@ -284,21 +291,21 @@ class CountsOfStratum(CategoryCounts):
             inside=rows,
         )
 
-    @OfRows
+    @RowProperty
     def readable(self) -> Flags:
         return np.asarray(self.pairable & self.inside)
 
     @property
-    def mixes(self) -> None:
+    def label_counts_by_mix(self) -> None:
         return
 
     @property
     def n_items(self) -> int:
-        return total(self.weights[..., self.inside & (self.sizes > 0)])
+        return total_as_int(self.weights[..., self.inside & (self.sizes > 0)])
 
     @property
     def n_ratings(self) -> int:
-        return total(np.where(self.inside, self.weights * self.sizes, 0.0))
+        return total_as_int(np.where(self.inside, self.weights * self.sizes, 0.0))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Unseen rows are taken to be of the stratum."""
@@ -314,4 +321,4 @@ class CountsOfStratum(CategoryCounts):
 
     def __add__(self, other: "CategoryCounts") -> "CountsOfStratum":
         masks = [counts.inside for counts in (self, other) if isinstance(counts, CountsOfStratum)]
-        return CountsOfStratum(self.stacked(other), np.concatenate(masks)).merged()
+        return CountsOfStratum(self.with_rows_of(other), np.concatenate(masks)).merged()

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, parts, unify_nan_and_zero
+from agreement_pipeline.ratings import (
+    MISSING,
+    Array,
+    Codes,
+    Flags,
+    slices_of_rows,
+    unify_nan_and_zero,
+)
 
 Hashes = NDArray[np.uint64]
 
@@ -42,8 +49,8 @@ class RatingHashes:
         # A part of no rating is -1, or nan.
         row, rater = np.nonzero(is_rated)
         nothing = [np.full(1, np.nan if cell.dtype.kind == "f" else MISSING) for cell in cells]
-        number = hashes_of(*(cell[row, rater] for cell in cells))
-        return cls(row, rater, number, hashes_of(*nothing), is_rated.shape[1])
+        number = hash_cells(*(cell[row, rater] for cell in cells))
+        return cls(row, rater, number, hash_cells(*nothing), is_rated.shape[1])
 
     def differ(self, first_cells: Codes, other_cells: Codes) -> bool:
         """True if two raters rated different rows, or gave one row different labels."""
@@ -51,12 +58,12 @@ class RatingHashes:
         return not all(np.array_equal(*pair) for pair in parts)
 
 
-def order_of_raters(hashes: RatingHashes, weights: Array) -> Codes:
+def canonical_order_of_raters(hashes: RatingHashes, weights: Array) -> Codes:
     """It does not depend on how the raters came."""
     mass = _mix_bits(weights.astype(np.float64).view(np.uint64))
     colours = _refine_colours(hashes, mass, np.zeros(len(hashes.ends), dtype=np.uint64))
     n_trials_left = MAX_TRIALS
-    while len(alike := _first_alike(hashes, colours)[:n_trials_left]):
+    while len(alike := _first_raters_of_one_colour(hashes, colours)[:n_trials_left]):
         trials = []
         for rater in alike:
             marked = colours.copy()
@@ -67,7 +74,7 @@ def order_of_raters(hashes: RatingHashes, weights: Array) -> Codes:
     return np.argsort(colours, kind="stable")
 
 
-def hashes_of(*parts: NDArray[np.float64] | Codes) -> Hashes:
+def hash_cells(*parts: NDArray[np.float64] | Codes) -> Hashes:
     """A number for each cell from its parts. Equal cells have equal numbers."""
     hashes = np.zeros(parts[0].shape, dtype=np.uint64)
     for part in map(unify_nan_and_zero, parts):
@@ -75,30 +82,30 @@ def hashes_of(*parts: NDArray[np.float64] | Codes) -> Hashes:
     return hashes
 
 
-def seed_of(statistic: object) -> int:
+def seed_from_arrays(statistic: object) -> int:
     """A seed that the arrays of a statistic fix: the first 8 bytes of their SHA-256.
 
     >>> from agreement_pipeline.ratings import Scale
     >>> from agreement_pipeline.statistics import CategoryCounts
     >>> scales = Scale(("no", "yes")), Scale(("bad", "good"))
-    >>> len({seed_of(CategoryCounts([[2, 0]], scale=scale)) for scale in scales})
+    >>> len({seed_from_arrays(CategoryCounts([[2, 0]], scale=scale)) for scale in scales})
     1
     """
     digest = hashlib.sha256()
-    for part in _arrays(statistic):
+    for part in _iterate_arrays(statistic):
         digest.update(f"{part.dtype.str}{part.shape}".encode())
-        for block in parts(len(part), 1 + HASHED_CELLS_AT_ONCE // max(1, part[:1].size)):
+        for block in slices_of_rows(len(part), 1 + HASHED_CELLS_AT_ONCE // max(1, part[:1].size)):
             digest.update(part[block].tobytes())
     return int.from_bytes(digest.digest()[:8], "big")
 
 
-def _arrays(statistic: object) -> Iterator[NDArray[np.generic]]:
+def _iterate_arrays(statistic: object) -> Iterator[NDArray[np.generic]]:
     for field in fields(statistic):  # type: ignore[arg-type]
         value = getattr(statistic, field.name)
         if isinstance(value, np.ndarray):
             yield unify_nan_and_zero(value)
         elif is_dataclass(value):
-            yield from _arrays(value)
+            yield from _iterate_arrays(value)
 
 
 def _mix_bits(values: Hashes) -> Hashes:
@@ -112,7 +119,7 @@ def _mix_bits(values: Hashes) -> Hashes:
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
-def _sums(numbers: Hashes, group_ends: Codes) -> Hashes:
+def _sum_groups(numbers: Hashes, group_ends: Codes) -> Hashes:
     until = np.append(np.uint64(0), np.cumsum(numbers))
     return np.asarray(np.diff(until[np.append(0, group_ends)]))
 
@@ -129,17 +136,19 @@ def _refine_colours(hashes: RatingHashes, mass: Hashes, colours: Hashes) -> Hash
         own_colours = _mix_bits(colours)
         silent = _mix_bits(hashes.nothing ^ own_colours)
         speaks = _mix_bits(hashes.number ^ own_colours[rater]) - silent[rater]
-        rows = _mix_bits(silent.sum(dtype=np.uint64) + _sums(speaks, row_ends) + mass)
+        rows = _mix_bits(silent.sum(dtype=np.uint64) + _sum_groups(speaks, row_ends) + mass)
         unmet = _mix_bits(rows ^ nothing)
         contributions = (_mix_bits(rows[row] ^ number) - unmet[row])[hashes.by_rater]
         colours = _mix_bits(
-            colours * GOLDEN_GAMMA + unmet.sum(dtype=np.uint64) + _sums(contributions, hashes.ends)
+            colours * GOLDEN_GAMMA
+            + unmet.sum(dtype=np.uint64)
+            + _sum_groups(contributions, hashes.ends)
         )
         n_before, n_colours = n_colours, len({*colours.tolist()})
     return colours
 
 
-def _first_alike(hashes: RatingHashes, colours: Hashes) -> Codes:
+def _first_raters_of_one_colour(hashes: RatingHashes, colours: Hashes) -> Codes:
     """The first raters of one colour whose ratings differ. Empty if there are none."""
     ordered, times = np.unique(colours, return_counts=True)
     of_raters = np.split(hashes.by_rater, hashes.ends[:-1])

@@ -98,7 +98,7 @@ class LabelsOfPanels:
             of_categories=self.of_categories,
         )
 
-    def reweighted(self, weights: Array) -> "LabelsOfPanels":
+    def with_weights(self, weights: Array) -> "LabelsOfPanels":
         return LabelsOfPanels(
             self.labels, self.squares, self.apart, weights, of_categories=self.of_categories
         )

@@ -17,33 +17,33 @@ from numpy.typing import ArrayLike
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, Scale
 from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater, stack_labels
-from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
+from agreement_pipeline.statistics.clusters import Clusters, validate_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
-from agreement_pipeline.statistics.order import RatingHashes, hashes_of, order_of_raters
+from agreement_pipeline.statistics.order import RatingHashes, canonical_order_of_raters, hash_cells
 from agreement_pipeline.statistics.unseen import (
+    categories_to_split_between,
     cell_splits,
     far_values,
-    first_labels,
+    first_label_splits,
     number_splits,
-    split_between,
+    numbers_to_split_between,
     turn_replicating_raters,
-    two_numbers,
     typical_size,
 )
 from agreement_pipeline.statistics.weighted import (
-    OfRows,
+    RowProperty,
     Statistic,
     append_mass,
-    checked_raters,
-    checked_weights,
+    as_whole_numbers,
     copy_with,
-    joint_raters,
-    kinds,
+    distinct_row_places,
     merge_equal_rows,
-    refuse_sum,
-    require_whole,
+    raise_if_not_addable,
     set_fields,
-    total,
+    total_as_int,
+    unite_raters,
+    validate_raters,
+    validate_weights,
 )
 from agreement_pipeline.text import listed
 
@@ -51,12 +51,12 @@ from agreement_pipeline.text import listed
 MAX_RATERS_ONE_BY_ONE, CROWD_BATCH_RATERS = 32, 128
 
 
-class Cells(Statistic):
+class ReplicatedCells(Statistic):
     said_in: ClassVar[str]
 
     item: Codes
     rater: Codes
-    sizes: OfRows[Array]  # ratings a cell; shape (C,)
+    sizes: RowProperty[Array]  # ratings a cell; shape (C,)
 
     if TYPE_CHECKING:
 
@@ -65,26 +65,26 @@ class Cells(Statistic):
             """All rater names with replicates or without."""
 
         @property
-        def alike(self) -> Codes:
+        def kind_of_each_cell(self) -> Codes:
             """The kind of each cell."""
 
-        def cells(self) -> CategoryCounts | NumbersByRater:
+        def cells_as_items(self) -> CategoryCounts | NumbersByRater:
             """Meetings take the place of raters."""
 
-    def of_cells(self, selection: Flags | Codes) -> Self:
+    def select_cells(self, selection: Flags | Codes) -> Self:
         """Some of the cells."""
         fields = ("item", "rater", self.said_in)
         return copy_with(self, **{name: getattr(self, name)[selection] for name in fields})
 
     def without_rater(self, rater: int) -> Self:
-        remaining = self.of_cells(self.rater != rater)
+        remaining = self.select_cells(self.rater != rater)
         return copy_with(remaining, rater=remaining.rater - (remaining.rater > rater))
 
-    def with_raters(self, order: Codes) -> Self:
+    def reorder_raters(self, order: Codes) -> Self:
         """The cells with the raters in another order."""
         rater = np.argsort(order)[self.rater]
         cells = np.lexsort((rater, self.item))
-        return copy_with(self.of_cells(cells), rater=rater[cells])
+        return copy_with(self.select_cells(cells), rater=rater[cells])
 
     def rater_among(self, raters: tuple[str, ...]) -> Codes:
         """The position of each cell's rater among more raters."""
@@ -94,7 +94,7 @@ class Cells(Statistic):
     def cell_weights(self) -> Array:
         return np.asarray(self.weights[..., self.item])
 
-    @OfRows
+    @RowProperty
     def readable(self) -> Flags:
         return np.isin(np.arange(self.weights.shape[-1]), self.item)
 
@@ -105,30 +105,30 @@ class Cells(Statistic):
     @property
     def n_ratings(self) -> int:
         """A vector is one rating."""
-        return total(self.cell_weights * self.sizes)
+        return total_as_int(self.cell_weights * self.sizes)
 
-    def of(self, rater: str) -> Self:
+    def cells_of_rater(self, rater: str) -> Self:
         """The cells of one rater."""
-        return self.of_cells(self.rater == self.raters.index(rater))
+        return self.select_cells(self.rater == self.raters.index(rater))
 
     def cells_of_raters(self) -> Iterator[CategoryCounts | NumbersByRater]:
         """The first axis of weights is the raters'."""
         if not self._rater_batches:
-            yield self.cells().reweighted(self.cell_weights[None])
+            yield self.cells_as_items().with_weights(self.cell_weights[None])
         for batch in self._rater_batches:
             sums = np.add.reduceat(self.weights[..., batch.item], batch.begins, axis=-1)
             shape = (1 + batch.rater.max(), *sums.shape[:-1], 1 + batch.row.max())
             weights = np.zeros(shape)
             weights[batch.rater, ..., batch.row] = np.moveaxis(sums, -1, 0)
-            yield batch.cells.reweighted(weights)
+            yield batch.cells.with_weights(weights)
 
-    @OfRows
+    @RowProperty
     def _rater_batches(self) -> list["_RaterBatch"]:
         raters, rater = np.unique(self.rater, return_inverse=True)
         batch_size = CROWD_BATCH_RATERS if len(raters) > MAX_RATERS_ONE_BY_ONE else 1
         return [
             _RaterBatch.of(
-                self.of_cells(in_batch := (rater // batch_size) == batch),
+                self.select_cells(in_batch := (rater // batch_size) == batch),
                 rater[in_batch] % batch_size,
             )
             for batch in range(-(-len(raters) // batch_size))
@@ -153,19 +153,19 @@ class _RaterBatch(NamedTuple):
     row: Codes
 
     @classmethod
-    def of(cls, part: Cells, rater: Codes) -> "_RaterBatch":
+    def of(cls, part: ReplicatedCells, rater: Codes) -> "_RaterBatch":
         n, several = len(rater), rater.any()
-        rows = part.alike if several else np.arange(n)
+        rows = part.kind_of_each_cell if several else np.arange(n)
         _, first_rows = np.unique(rows, return_index=True)
         order = np.lexsort((rows, rater))
         rater, row = rater[order], rows[order]
         begins = np.flatnonzero(np.append(True, (np.diff(rater) != 0) | (np.diff(row) != 0)))
         ones = np.ones(part.weights.shape[-1])
-        cells = part.of_cells(first_rows).reweighted(ones).cells()
+        cells = part.select_cells(first_rows).with_weights(ones).cells_as_items()
         return cls(cells, part.item[order], begins, rater[begins], row[begins])
 
 
-def checked_cells(
+def validate_cells(
     kind: str, sizes: Array, item: ArrayLike, rater: ArrayLike, shape: tuple[int, int]
 ) -> dict[str, Codes]:
     """The items and raters of cells, as codes, once they are found to be possible."""
@@ -200,7 +200,7 @@ NUMBERS = "replicated numbers"
 
 
 @dataclass(frozen=True, eq=False)
-class ReplicatedNumbers(Cells):
+class ReplicatedNumbers(ReplicatedCells):
     """Numbers or vectors of numbers that raters gave to items they met more than once.
 
     Parameters
@@ -248,44 +248,44 @@ class ReplicatedNumbers(Cells):
     ) -> None:
         rows = np.asarray(values, dtype=float)
         rows = rows[:, :, None] if rows.ndim == 2 else rows
-        sizes = NumbersByRater(rows, scale=scale, raters=_meetings(rows)).sizes
+        sizes = NumbersByRater(rows, scale=scale, raters=_meeting_names(rows)).sizes
         shape = np.shape(weights)[-1], len(raters)
         set_fields(
             self,
             values=rows,
-            **checked_cells(NUMBERS, sizes, item, rater, shape),
-            weights=checked_weights(weights, shape[0]),
+            **validate_cells(NUMBERS, sizes, item, rater, shape),
+            weights=validate_weights(weights, shape[0]),
             scale=scale,
-            raters=checked_raters(NUMBERS, raters),
+            raters=validate_raters(NUMBERS, raters),
             round_raters=tuple(sorted(raters if round_raters is None else round_raters)),
-            clusters=checked_clusters(clusters, shape[0]),
+            clusters=validate_clusters(clusters, shape[0]),
         )
 
-    def in_order(self) -> Self:
+    def in_canonical_order(self) -> Self:
         if not len(self.values):
             return self
         cells = np.lexsort((self.rater, self.item))
-        cell_hashes = hashes_of(*np.vstack(list(self.values[cells].T)))
+        cell_hashes = hash_cells(*np.vstack(list(self.values[cells].T)))
         nothing, n_raters = np.zeros(1, dtype=np.uint64), len(self.raters)
         hashes = RatingHashes(self.item[cells], self.rater[cells], cell_hashes, nothing, n_raters)
-        order = order_of_raters(hashes, self.weights)
+        order = canonical_order_of_raters(hashes, self.weights)
         raters = tuple(self.raters[place] for place in order)
-        return copy_with(self.with_raters(order), raters=raters)
+        return copy_with(self.reorder_raters(order), raters=raters)
 
-    @OfRows
+    @RowProperty
     def sizes(self) -> Array:
         return np.asarray((~np.isnan(self.values[:, :, 0])).sum(1), dtype=float)
 
     @property
-    def alike(self) -> Codes:
+    def kind_of_each_cell(self) -> Codes:
         return np.arange(len(self.values))
 
-    def cells(self) -> NumbersByRater:
+    def cells_as_items(self) -> NumbersByRater:
         return NumbersByRater(
-            self.values, self.cell_weights, scale=self.scale, raters=_meetings(self.values)
+            self.values, self.cell_weights, scale=self.scale, raters=_meeting_names(self.values)
         )
 
-    def in_numbers(self) -> Self:
+    def as_numbers(self) -> Self:
         return self
 
     def without_rater(self, rater: int) -> Self:
@@ -314,7 +314,7 @@ class ReplicatedNumbers(Cells):
         for rater in raters:
             mine = self.rater == rater
             rater_values, weights = self.values[mine], self.cell_weights[mine]
-            numbers = two_numbers(rater_values, weights, self.scale, far_values)
+            numbers = numbers_to_split_between(rater_values, weights, self.scale, far_values)
             values.append(number_splits(m, rater_values.shape[1], numbers))
         return copy_with(
             self,
@@ -326,8 +326,8 @@ class ReplicatedNumbers(Cells):
         )
 
     def __add__(self, other: "ReplicatedNumbers") -> "ReplicatedNumbers":
-        refuse_sum(NUMBERS, self, other)
-        raters = joint_raters(self.raters, other.raters)
+        raise_if_not_addable(NUMBERS, self, other)
+        raters = unite_raters(self.raters, other.raters)
         n, meetings = len(self.values), max(self.values.shape[1], other.values.shape[1])
         values = np.full((n + len(other.values), meetings, self.scale.dimensions), np.nan)
         values[:n, : self.values.shape[1]] = self.values
@@ -343,7 +343,7 @@ class ReplicatedNumbers(Cells):
         )
 
 
-def _meetings(values: Array) -> tuple[str, ...]:
+def _meeting_names(values: Array) -> tuple[str, ...]:
     meetings = values.shape[1] if values.ndim == 3 else 0
     return tuple(str(number) for number in range(1, 1 + meetings))
 
@@ -352,7 +352,7 @@ LABELS = "replicated labels"
 
 
 @dataclass(frozen=True, eq=False)
-class ReplicatedLabels(Cells):
+class ReplicatedLabels(ReplicatedCells):
     """Labels that raters gave to items they met more than once.
 
     Parameters
@@ -381,9 +381,9 @@ class ReplicatedLabels(Cells):
     first: LabelsByRater
 
     def __post_init__(self) -> None:
-        counts, shape = require_whole(LABELS, self.counts), self.first.codes.shape
+        counts, shape = as_whole_numbers(LABELS, self.counts), self.first.codes.shape
         counts = counts.reshape(-1, len(self.first.scale.names))
-        cells = checked_cells(LABELS, counts.sum(1), self.item, self.rater, shape)
+        cells = validate_cells(LABELS, counts.sum(1), self.item, self.rater, shape)
         set_fields(self, counts=counts, **cells)
 
     @property
@@ -412,7 +412,7 @@ class ReplicatedLabels(Cells):
         counts = self.counts[:, self.scale.positions_of(scale)]
         return copy_with(self, counts=counts, first=self.first.with_scale(scale))
 
-    def in_order(self) -> Self:
+    def in_canonical_order(self) -> Self:
         """An order that their labels fix, as for `LabelsByRater`.
 
         The rows of items that somebody met again come first, and stay as they are. Equal rows of
@@ -425,25 +425,25 @@ class ReplicatedLabels(Cells):
         is_rated[self.item, self.rater] = True
         hashes = RatingHashes.of_cells(is_rated, merged.codes)
         cells = np.searchsorted(hashes.row * n + hashes.rater, self.item * n + self.rater)
-        hashes.number[cells] ^= hashes_of(*canonical.counts.T)
-        order = order_of_raters(hashes, merged.weights)
+        hashes.number[cells] ^= hash_cells(*canonical.counts.T)
+        order = canonical_order_of_raters(hashes, merged.weights)
         ordered_labels = merged.select_raters([self.raters[place] for place in order])
         return copy_with(
-            canonical.with_raters(order), first=_merge_other_rows(ordered_labels, n_met_again)
+            canonical.reorder_raters(order), first=_merge_other_rows(ordered_labels, n_met_again)
         )
 
-    @OfRows
+    @RowProperty
     def sizes(self) -> Array:
         return np.asarray(self.counts.sum(1))
 
     @property
-    def alike(self) -> Codes:
-        return kinds(self.counts.astype(np.int64))
+    def kind_of_each_cell(self) -> Codes:
+        return distinct_row_places(self.counts.astype(np.int64))
 
-    def cells(self) -> CategoryCounts:
+    def cells_as_items(self) -> CategoryCounts:
         return CategoryCounts(self.counts, self.cell_weights, scale=self.scale)
 
-    def in_numbers(self) -> "ReplicatedNumbers":
+    def as_numbers(self) -> "ReplicatedNumbers":
         counts, sizes = self.counts.astype(np.int64), self.sizes.astype(np.int64)
         values = np.full((len(counts), int(sizes.max(initial=0))), np.nan)
         scores = np.repeat(np.tile(self.scale.scores, len(counts)), counts.ravel())
@@ -459,11 +459,11 @@ class ReplicatedLabels(Cells):
             clusters=self.clusters,
         )
 
-    def reweighted(self, weights: Array) -> Self:
-        return self.with_same_rows(first=self.first.reweighted(weights))
+    def with_weights(self, weights: Array) -> Self:
+        return self.with_same_rows(first=self.first.with_weights(weights))
 
-    def in_clusters(self, clusters: Clusters) -> Self:
-        return copy_with(self, first=self.first.in_clusters(clusters))
+    def with_clusters(self, clusters: Clusters) -> Self:
+        return copy_with(self, first=self.first.with_clusters(clusters))
 
     def without_rater(self, rater: int) -> Self:
         labels = self.first.without(self.raters[rater])
@@ -477,27 +477,29 @@ class ReplicatedLabels(Cells):
         """
         if not len(self.counts):
             return self
-        used, m = self.meeting, self._typical_size()
-        pair = self.first.unseen.split or split_between(used, self.scale, category)
+        used, m = self.n_meeting_by_category, self._typical_size()
+        pair = self.first.unseen.split or categories_to_split_between(used, self.scale, category)
         raters = np.unique(self.rater)
         rater_turns = np.array(turn_replicating_raters(self.rater, self.item, self.weights))
         turns, typical = rater_turns.shape
-        sizes = np.array([min(m, self.of(self.raters[rater])._typical_size()) for rater in raters])
+        sizes = np.array(
+            [min(m, self.cells_of_rater(self.raters[rater])._typical_size()) for rater in raters]
+        )
         splits = cell_splits(m, sizes[np.searchsorted(raters, rater_turns.ravel())], pair, used)
         place, rows = len(self.first.codes), (m + 1) * turns
         codes = np.full((rows, len(self.raters)), MISSING)
-        codes[:, raters] = np.repeat(first_labels(m, pair, len(raters)), turns, axis=0)
+        codes[:, raters] = np.repeat(first_label_splits(m, pair, len(raters)), turns, axis=0)
         return copy_with(
             self,
             counts=np.vstack([self.counts, splits.reshape(-1, splits.shape[-1])]),
             item=np.concatenate([self.item, np.repeat(np.arange(place, place + rows), typical)]),
             rater=np.concatenate([self.rater, np.tile(rater_turns.ravel(), m + 1)]),
-            first=self.first.with_rows(codes, np.full(rows, MISSING), mass),
+            first=self.first.append_unseen_rows(codes, np.full(rows, MISSING), mass),
         )
 
     def times_seen(self, possible: Self) -> Array:
         """How many cells show the rarest mix of each unseen row: raters slip apart from others."""
-        n_seen, of_cells = len(self.weights), kinds(possible.counts.astype(np.int64))
+        n_seen, of_cells = len(self.weights), distinct_row_places(possible.counts.astype(np.int64))
         is_seen = possible.item < n_seen
         times = np.bincount(of_cells[is_seen], self.cell_weights, len(of_cells))
         times[of_cells[(possible.counts > 0).sum(1) < 2]] = 0.0
@@ -506,12 +508,12 @@ class ReplicatedLabels(Cells):
         return rarest * (not self.shares_clusters)
 
     @property
-    def meeting(self) -> Array:
+    def n_meeting_by_category(self) -> Array:
         """First labels count. Shape (K,)."""
         return self.first.used
 
-    def split_between(self, split: tuple[int, int]) -> Self:
-        return copy_with(self, first=self.first.split_between(split))
+    def with_split_between(self, split: tuple[int, int]) -> Self:
+        return copy_with(self, first=self.first.with_split_between(split))
 
     def _typical_size(self) -> int:
         """The most common size of cells that have as many labels as categories in use, if there are

@@ -29,7 +29,9 @@ And the same of an agreed item's distance from the mean, which so many items sho
 """
 
 
-def split_between(used: Array, scale: Scale, category: int | None = None) -> tuple[int, int]:
+def categories_to_split_between(
+    used: Array, scale: Scale, category: int | None = None
+) -> tuple[int, int]:
     """The first is `category` or the most used one, and the second the farthest; nominally the most
     used.
 
@@ -37,16 +39,16 @@ def split_between(used: Array, scale: Scale, category: int | None = None) -> tup
     not hold what it promises.
     """
     first_category = int(used.argmax()) if category is None else category
-    return first_category, farthest(
-        used, _distances(used, scale, first_category), first_category, scale.declared
+    return first_category, farthest_category(
+        used, _distances_from(used, scale, first_category), first_category, scale.declared
     )
 
 
-def split_at(split: tuple[int, int] | None, places: Codes) -> tuple[int, int] | None:
+def places_of_split(split: tuple[int, int] | None, places: Codes) -> tuple[int, int] | None:
     return None if split is None else (int(places[split[0]]), int(places[split[1]]))
 
 
-def farthest(used: Array, distances: Array, first_category: int, declared: bool) -> int:
+def farthest_category(used: Array, distances: Array, first_category: int, declared: bool) -> int:
     """Of several the most used one counts. Where none are declared, only the categories in use are
     known. A slip may reach every declared one.
     """
@@ -56,7 +58,7 @@ def farthest(used: Array, distances: Array, first_category: int, declared: bool)
     return int(np.lexsort((-used, -np.where(candidates, distances, -1.0)))[0])
 
 
-def _distances(used: Array, scale: Scale, first_category: int) -> Array:
+def _distances_from(used: Array, scale: Scale, first_category: int) -> Array:
     if scale.level == "nominal":
         return np.ones(len(used))
     scores = np.cumsum(used) - used / 2 if scale.level == "ordinal" else scale.scores
@@ -111,7 +113,7 @@ def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: in
     )
 
 
-def splits_met(
+def rater_splits_where_met(
     is_rated: Flags,
     labelled: Flags,
     weights: Array,
@@ -151,12 +153,12 @@ def turn_replicating_raters(rater: Codes, item: Codes, weights: Array) -> list[C
     return [np.roll(raters, -(turn * len(raters) // turns))[:typical] for turn in range(turns)]
 
 
-def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
+def first_label_splits(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
     gets_first = np.arange(n_raters) * size < np.arange(size, -1, -1)[:, None] * n_raters
     return np.where(gets_first, pair[0], pair[1])
 
 
-def two_numbers(
+def numbers_to_split_between(
     values: Array, weights: Array, scale: Scale, elsewhere: Callable[[Array, Array], Array]
 ) -> Array:
     """The two numbers of a split item, and of agreed ones, the lower one first (2, 2, D).
@@ -172,7 +174,7 @@ def two_numbers(
     places = order[np.searchsorted(scale.scores[order], values[is_rated][:, 0])]
     times = np.repeat(weights, is_rated.sum(1))
     used = np.bincount(places, times, minlength=len(scale.scores)).astype(float)
-    pair = np.sort(scale.scores[list(split_between(used, scale))])
+    pair = np.sort(scale.scores[list(categories_to_split_between(used, scale))])
     return np.broadcast_to(pair[:, None], (2, 2, 1))
 
 
@@ -224,12 +226,16 @@ def tail_values(values: Array, weights: Array) -> Array:
     few_ratings_factor = min(1.0, (RATINGS_THAT_SHOW_ERROR / (weights[is_met] @ sizes)) ** 2)
     spread = shares @ (squared_distances + (1 - 1 / sizes)[:, None] * differ)
     unseen = np.maximum(LARGE_ERROR_FACTOR**2 / (times @ sizes) * (times @ differ), 2 * spread)
-    tail = np.clip(_heaviness(differ, times, times @ (2 / (sizes - 1))) ** 3, 1.0, MAX_TAIL_FACTOR)
+    tail = np.clip(
+        _tail_heaviness(differ, times, times @ (2 / (sizes - 1))) ** 3, 1.0, MAX_TAIL_FACTOR
+    )
     gap = unit * np.sqrt(2 * np.maximum(tail * differ.max(0), few_ratings_factor * unseen))
     lowest, highest = np.nanmin(values, (0, 1)), np.nanmax(values, (0, 1))
     gap = np.minimum(gap, highest - lowest)
     low = np.clip(middle - gap / 2, lowest, highest - gap)
-    heavy = np.clip(_heaviness(squared_distances, times, 2.0) ** 2, 1.0, MAX_AGREED_TAIL_FACTOR)
+    heavy = np.clip(
+        _tail_heaviness(squared_distances, times, 2.0) ** 2, 1.0, MAX_AGREED_TAIL_FACTOR
+    )
     reach = (
         heavy * max(1.0, ITEMS_THAT_SHOW_TAIL / weights[is_met].sum()) * squared_distances.max(0)
     )
@@ -238,7 +244,7 @@ def tail_values(values: Array, weights: Array) -> Array:
     return np.stack([split, [np.minimum(agreed[0], typical[0]), np.maximum(agreed[1], typical[1])]])
 
 
-def _heaviness(squares: Array, times: Array, normal: float) -> Array:
+def _tail_heaviness(squares: Array, times: Array, normal: float) -> Array:
     """The coefficient of variation of squares over the one that normal numbers would have.
 
     `normal` is the square of the latter. Shape (D,) from squares (N, D). It is 0 if all are 0.

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.ratings import Array, Codes, Flags, Scale
-from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
+from agreement_pipeline.statistics.clusters import Clusters, validate_clusters
 from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
@@ -39,18 +39,18 @@ class SomeRows(NamedTuple):
             (weights if is_every_row else weights.take(self.places, -1)) @ self.values
         )
 
-    def values_at(self, place: Codes) -> Array:
+    def values_or_zero_at(self, place: Codes) -> Array:
         """What rows at some places say, 0 where nothing is said. Shape (len(place), F)."""
         values_at = np.zeros((len(place), self.values.shape[-1]))
         if not len(self.places):
             return values_at
         index = np.minimum(np.searchsorted(self.places, place), len(self.places) - 1)
         is_present = self.places[index] == place
-        values_at[is_present] = dense(self.values[index[is_present]])
+        values_at[is_present] = to_dense(self.values[index[is_present]])
         return values_at
 
 
-def dense(values: "Array | csr_array") -> Array:
+def to_dense(values: "Array | csr_array") -> Array:
     """The numbers of an array, also of a sparse one."""
     return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
 
@@ -59,7 +59,7 @@ MAX_DENSE_NUMBERS, MAX_SPARSE_SHARE = 1_000_000, 0.02
 """Of more numbers the zeros are left out, if less than this share are others."""
 
 
-def every_row(values: Array) -> SomeRows:
+def rows_from_array(values: Array) -> SomeRows:
     """What all rows say; sparse if nearly all numbers are 0."""
     if (
         values.size <= MAX_DENSE_NUMBERS
@@ -67,7 +67,7 @@ def every_row(values: Array) -> SomeRows:
     ):
         return SomeRows(np.arange(len(values)), values)
     rows, columns = np.nonzero(values)
-    return sparse(rows, columns, values[rows, columns], values.shape)
+    return build_sparse_rows(rows, columns, values[rows, columns], values.shape)
 
 
 def indicator_rows(codes: Codes, k: int) -> SomeRows:
@@ -77,13 +77,17 @@ def indicator_rows(codes: Codes, k: int) -> SomeRows:
         or np.count_nonzero(codes >= 0) > MAX_SPARSE_SHARE * codes.size * k
     ):
         indicators = (codes[:, :, None] == np.arange(k)).astype(float)
-        return every_row(indicators.reshape(len(codes), codes.shape[1] * k))
+        return rows_from_array(indicators.reshape(len(codes), codes.shape[1] * k))
     rows, columns = np.nonzero(codes >= 0)
     column_index = columns * k + codes[rows, columns]
-    return sparse(rows, column_index, np.ones(len(rows)), (len(codes), codes.shape[1] * k))
+    return build_sparse_rows(
+        rows, column_index, np.ones(len(rows)), (len(codes), codes.shape[1] * k)
+    )
 
 
-def sparse(rows: Codes, columns: Codes, values: Array, shape: tuple[int, ...]) -> SomeRows:
+def build_sparse_rows(
+    rows: Codes, columns: Codes, values: Array, shape: tuple[int, ...]
+) -> SomeRows:
     """What rows say, as numbers at some rows and columns."""
     from scipy.sparse import csr_array
 
@@ -111,28 +115,28 @@ class GroupSums(NamedTuple):
 UNREAD_SUM = "rows of equal counts: found a sum of another measure; expected those of their own"
 
 
-class InOne(NamedTuple):
+class StackedSums(NamedTuple):
     """Different numbers of rows (F, P), and each read's places."""
 
     numbers: Array
     places: Mapping[RowReader, Codes]
 
 
-def in_one(statistic: "Statistic") -> InOne:
+def stack_known_sums(statistic: "Statistic") -> StackedSums:
     """The different columns that the known sums add up, so that one product gives all sums."""
-    n, sums_by_reader = statistic.weights.shape[-1], dict(statistic.read_sums)
+    n, sums_by_reader = statistic.weights.shape[-1], dict(statistic.rows_by_reader)
     reads = {reader: rows for reader, rows in sums_by_reader.items() if len(rows.places) < n}
     if sum(rows.values.shape[1] for rows in reads.values()) * n > MAX_DENSE_NUMBERS:
         reads = {}
     place_by_column, places = dict[bytes, int](), dict[RowReader, Codes]()
     for reader, rows in reads.items():
         columns = np.zeros((rows.values.shape[1], n))
-        columns[:, rows.places] = dense(rows.values).T
+        columns[:, rows.places] = to_dense(rows.values).T
         indices = (
             place_by_column.setdefault(column.tobytes(), len(place_by_column)) for column in columns
         )
         places[reader] = np.fromiter(indices, dtype=np.int64)
-    return InOne(
+    return StackedSums(
         np.frombuffer(bytearray().join(place_by_column)).reshape(len(place_by_column), n), places
     )
 
@@ -140,11 +144,11 @@ def in_one(statistic: "Statistic") -> InOne:
 class SeenRows:
     """The weights of seen rows. Each sum over them is made once, and those `in_one` at once."""
 
-    def __init__(self, weights: Array, in_one: InOne | None = None) -> None:
+    def __init__(self, weights: Array, in_one: StackedSums | None = None) -> None:
         self.weights, self.in_one = weights, in_one
         self._sums: dict[Hashable, Array] = {}
 
-    def sums(self, rows: SomeRows, reader: RowReader | None) -> Array:
+    def weighted_sums(self, rows: SomeRows, reader: RowReader | None) -> Array:
         if reader is None:
             return rows.weighted_sums(self.weights)
         if self.in_one is not None and reader in self.in_one.places:
@@ -167,10 +171,10 @@ class KnownWeights(NamedTuple):
     seen: SeenRows
     alone: Codes | None = None
 
-    def sums(self, weights: Array, rows: SomeRows, reader: RowReader | None) -> Array:
+    def weighted_sums(self, weights: Array, rows: SomeRows, reader: RowReader | None) -> Array:
         n = self.seen.weights.shape[-1]
         n_seen_rows = int(rows.places.searchsorted(n))
-        total = self.seen.sums(
+        total = self.seen.weighted_sums(
             SomeRows(rows.places[:n_seen_rows], rows.values[:n_seen_rows]), reader
         )
         if weights.shape[-1] == n or n_seen_rows == len(rows.places):
@@ -179,13 +183,13 @@ class KnownWeights(NamedTuple):
         if self.alone is None:
             return np.asarray(total + unseen.weighted_sums(weights[..., n:]))
         mass = weights[np.arange(len(weights))[:, None], n + self.alone[:, None]]
-        return np.asarray(total + mass * unseen.values_at(self.alone))
+        return np.asarray(total + mass * unseen.values_or_zero_at(self.alone))
 
 
 T = TypeVar("T")
 
 
-class OfRows(Generic[T]):
+class RowProperty(Generic[T]):
     """A property of the rows alone. It is read once for all reweighted copies."""
 
     def __init__(self, reader: Callable[[Any], T]) -> None:
@@ -201,7 +205,7 @@ class OfRows(Generic[T]):
 
 class Statistic:
     together: GroupSums | None = None
-    readable: OfRows[Flags]  # true for rows that show agreement; shape (P,)
+    readable: RowProperty[Flags]  # true for rows that show agreement; shape (P,)
     _known_weights: KnownWeights | None = None
 
     if TYPE_CHECKING:
@@ -241,7 +245,7 @@ class Statistic:
     def items_by_rater(self, rows: Flags) -> Array:
         raise PolicyError(f"items by rater: {NAMELESS}")
 
-    def unnamed(self) -> Any:
+    def without_rater_names(self) -> Any:
         return self
 
     def with_unseen_by_tail(self) -> Self:
@@ -249,7 +253,7 @@ class Statistic:
         return self
 
     @property
-    def mixes(self) -> Array | None:
+    def label_counts_by_mix(self) -> Array | None:
         """The labels of each row without their raters, if nothing else counts. Shape (P, K)."""
         return None
 
@@ -268,10 +272,12 @@ class Statistic:
         >>> rows.times_seen(rows.with_unseen(3.0)).tolist()
         [0.0, 4.0, 0.0]
         """
-        weights, mixes = self.weights, possible.mixes
+        weights, mixes = self.weights, possible.label_counts_by_mix
         if mixes is None or self.shares_clusters:
             return np.zeros(possible.weights.shape[-1] - len(weights))
-        seen_kinds, unseen_kinds = np.split(kinds(mixes.astype(np.int64)), [len(weights)])
+        seen_kinds, unseen_kinds = np.split(
+            distinct_row_places(mixes.astype(np.int64)), [len(weights)]
+        )
         times = np.bincount(seen_kinds, weights, len(mixes))
         return np.where((mixes[len(weights) :] > 0).sum(1) > 1, times[unseen_kinds], 0.0)
 
@@ -282,19 +288,19 @@ class Statistic:
 
     @property
     def n_used(self) -> int:
-        return total(self.weights[..., self.readable])
+        return total_as_int(self.weights[..., self.readable])
 
     def with_scale(self, scale: Scale) -> Self:
         return copy_with(self, scale=scale)
 
-    def reweighted(self, weights: Array) -> Self:
+    def with_weights(self, weights: Array) -> Self:
         return self.with_same_rows(weights=weights)
 
     def weights_of(self, rows: Flags) -> Array:
         return self.weights if rows.all() else np.where(rows, self.weights, 0.0)
 
-    def in_clusters(self, clusters: Clusters) -> Self:
-        return copy_with(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
+    def with_clusters(self, clusters: Clusters) -> Self:
+        return copy_with(self, clusters=validate_clusters(clusters, self.weights.shape[-1]))
 
     def read_once(self, reader: Callable[[Self], T]) -> T:
         """Read something off the rows once for this statistic and all its reweighted copies.
@@ -319,7 +325,7 @@ class Statistic:
 
     def sums(self, reader: RowReader) -> Array:
         """The weighted sums of what `reader` reads off the rows. Shape (..., F)."""
-        rows_by_reader = self.read_sums
+        rows_by_reader = self.rows_by_reader
         if reader not in rows_by_reader:
             rows, grouped = reader(self), self.together
             if grouped is not None:
@@ -327,23 +333,23 @@ class Statistic:
                     raise TypeError(UNREAD_SUM)
                 group_sums = grouped.sums[reader]
                 values = np.zeros((self.weights.shape[-1], group_sums.shape[1]))
-                values[rows.places] = dense(rows.values)
+                values[rows.places] = to_dense(rows.values)
                 values[: len(group_sums)] = group_sums
-                rows = every_row(values)
+                rows = rows_from_array(values)
             rows_by_reader[reader] = rows
         return self._sums(rows_by_reader[reader], reader)
 
-    @OfRows
-    def read_sums(self) -> dict[RowReader, SomeRows]:
+    @RowProperty
+    def rows_by_reader(self) -> dict[RowReader, SomeRows]:
         return {}
 
-    def sums_of(self, rows: SomeRows, reader: RowReader | None = None) -> Array:
+    def weighted_sums_of_rows(self, rows: SomeRows, reader: RowReader | None = None) -> Array:
         if self.together is not None:
             raise TypeError(UNREAD_SUM)
         return self._sums(rows, reader)
 
     @property
-    def normal(self) -> Codes:
+    def places_of_normal_rows(self) -> Codes:
         return np.empty(0, dtype=np.int64) if self.together is None else self.together.normal
 
     @property
@@ -366,7 +372,7 @@ class Statistic:
         return (
             rows.weighted_sums(self.weights)
             if known_weights is None
-            else known_weights.sums(self.weights, rows, reader)
+            else known_weights.weighted_sums(self.weights, rows, reader)
         )
 
     @cached_property
@@ -379,26 +385,26 @@ NAMELESS = (
 )
 
 
-def effective_raters(items: Array) -> float:
+def effective_number_of_raters(items: Array) -> float:
     """How many raters of equally many items say as much by Kish's (1965) formula."""
     return float(items.sum() ** 2 / (items @ items)) if items.any() else 0.0
 
 
-def total(weights: Array) -> int:
+def total_as_int(weights: Array) -> int:
     """The sum of weights as a whole number."""
     return round(float(weights.sum()))
 
 
-def kinds(rows: Codes) -> Codes:
+def distinct_row_places(rows: Codes) -> Codes:
     """The place of each row's kind among the distinct rows in lexicographic order.
 
-    >>> kinds(np.array([[2, 0], [1, 1], [2, 0]])).tolist()
+    >>> distinct_row_places(np.array([[2, 0], [1, 1], [2, 0]])).tolist()
     [1, 0, 1]
     """
-    return _kinds_and_first(rows)[0]
+    return _distinct_and_first_row_places(rows)[0]
 
 
-def _kinds_and_first(rows: Codes) -> tuple[Codes, Codes]:
+def _distinct_and_first_row_places(rows: Codes) -> tuple[Codes, Codes]:
     """Rows are sorted as few whole numbers each, of as many digits as fit one."""
     digits = rows - int(rows.min(initial=0))
     base, size = max(2, int(digits.max(initial=0)) + 1), 1
@@ -420,7 +426,7 @@ def merge_equal_rows(
     """The distinct rows of each cluster, with the sums of their weights."""
     keyed_rows = rows if clusters is None else np.column_stack([clusters.places, rows])
     if keyed_rows.size:
-        place, first_rows = _kinds_and_first(keyed_rows)
+        place, first_rows = _distinct_and_first_row_places(keyed_rows)
         weights = np.bincount(place, weights).astype(float)
         keyed_rows = keyed_rows[first_rows]
     if clusters is None:
@@ -447,13 +453,13 @@ def set_fields(statistic: object, **fields: object) -> None:
         object.__setattr__(statistic, name, value)
 
 
-def joint_raters(raters: Collection[str], added: Collection[str]) -> tuple[str, ...]:
+def unite_raters(raters: Collection[str], added: Collection[str]) -> tuple[str, ...]:
     """The raters of both, the first ones first."""
     return (*raters, *(name for name in added if name not in raters))
 
 
-def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
-    array = np.ones(rows) if weights is None else require_finite("weights", weights)
+def validate_weights(weights: ArrayLike | None, rows: int) -> Array:
+    array = np.ones(rows) if weights is None else as_finite_array("weights", weights)
     if array.shape[-1:] != (rows,):
         raise RatingsError(
             f"weights: found shape {array.shape}; expected (..., {rows}). Give one weight a row."
@@ -461,7 +467,7 @@ def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
     return array
 
 
-def checked_raters(kind: str, raters: Collection[str]) -> tuple[str, ...]:
+def validate_raters(kind: str, raters: Collection[str]) -> tuple[str, ...]:
     if len(set(raters)) != len(raters):
         raise RatingsError(
             f"{kind}: found raters {listed(sorted(raters), 12)}; expected each name once. "
@@ -470,7 +476,7 @@ def checked_raters(kind: str, raters: Collection[str]) -> tuple[str, ...]:
     return tuple(raters)
 
 
-def checked_codes(kind: str, values: ArrayLike, categories: int) -> Codes:
+def validate_codes(kind: str, values: ArrayLike, categories: int) -> Codes:
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size and (array.astype(float) % 1 != 0).any():
         raise RatingsError(
@@ -486,7 +492,7 @@ def checked_codes(kind: str, values: ArrayLike, categories: int) -> Codes:
     return codes
 
 
-def refuse_sum(kind: str, statistic: Statistic, addend: Statistic) -> None:
+def raise_if_not_addable(kind: str, statistic: Statistic, addend: Statistic) -> None:
     """Refuse to add statistics of different scales, or of clusters."""
     if statistic.scale != addend.scale:
         raise RatingsError(
@@ -502,9 +508,9 @@ def refuse_sum(kind: str, statistic: Statistic, addend: Statistic) -> None:
         )
 
 
-def require_whole(kind: str, values: ArrayLike) -> Array:
+def as_whole_numbers(kind: str, values: ArrayLike) -> Array:
     """Whole numbers of ratings as an array of floats. Others are refused."""
-    array = require_finite(kind, values)
+    array = as_finite_array(kind, values)
     if (array % 1).any():
         raise RatingsError(
             f"{kind}: found a fraction; expected whole numbers of ratings. "
@@ -513,7 +519,7 @@ def require_whole(kind: str, values: ArrayLike) -> Array:
     return array
 
 
-def require_finite(kind: str, values: ArrayLike) -> Array:
+def as_finite_array(kind: str, values: ArrayLike) -> Array:
     """Finite numbers of 0 or more as an array. Others are refused."""
     array = np.asarray(values, dtype=float)
     if array.size and not (np.isfinite(array).all() and array.min() >= 0):

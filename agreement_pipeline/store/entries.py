@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.mistakes import is_number, whole
+from agreement_pipeline.mistakes import is_number, is_whole_number_between
 from agreement_pipeline.text import listed
 
 Entry = dict[str, Any]
@@ -126,7 +126,7 @@ FINDING = {
     "severity": is_text,
     "passed": _is_flag,
 }
-TEXTS, COUNT = ("a list of texts", are_texts), ("a whole number from 1", whole(1))
+TEXTS, COUNT = ("a list of texts", are_texts), ("a whole number from 1", is_whole_number_between(1))
 CHECK_BY_FACT: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "entries": ("a whole number", lambda value: isinstance(value, int)),
     "from_versions": TEXTS,
@@ -138,7 +138,9 @@ CHECK_BY_FACT: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "strata": (
         "whole numbers by name",
         lambda value: (
-            isinstance(value, dict) and are_texts([*value]) and all(map(whole(1), value.values()))
+            isinstance(value, dict)
+            and are_texts([*value])
+            and all(map(is_whole_number_between(1), value.values()))
         ),
     ),
     "reasons": TEXTS,

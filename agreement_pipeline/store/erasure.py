@@ -67,9 +67,9 @@ class Erasure:
     @cached_property
     def versions(self) -> frozenset[RoundVersion]:
         with_subject = set[RoundVersion]()
-        for version in {*map(RoundVersion.from_entry, self._of("ingested"))}:
+        for version in {*map(RoundVersion.from_entry, self._entries_of("ingested"))}:
             ratings = self.store.ratings_of(version)
-            names = ratings.everyone if self.kind == "rater" else ratings.rated().to_pylist()
+            names = ratings.everyone if self.kind == "rater" else ratings.rated_items().to_pylist()
             if self.name in names:
                 with_subject.add(version)
         return frozenset(with_subject)
@@ -83,17 +83,17 @@ class Erasure:
         digests = {(version.round, version.ratings_digest) for version in self.versions}
         return {
             entry["release"]: next(name for name, _ in affected)
-            for entry in self._of("released")
+            for entry in self._entries_of("released")
             if (affected := [version for version in entry["rounds"].items() if version in digests])
         }
 
     @property
     def is_in_a_draw(self) -> bool:
-        new_entries = (self.without(entry)[0] for entry in self._of("drawn"))
+        new_entries = (self.without(entry)[0] for entry in self._entries_of("drawn"))
         return any(
             (new_entry["items"], new_entry["population_digest"])
             != (entry["items"], entry["population_digest"])
-            for new_entry, entry in zip(new_entries, self._of("drawn"), strict=True)
+            for new_entry, entry in zip(new_entries, self._entries_of("drawn"), strict=True)
         )
 
     def without(self, entry: Entry) -> tuple[Entry, dict[str, Content]]:
@@ -150,20 +150,20 @@ class Erasure:
             with target.locked():
                 if target.storage.read(place) is None:
                     target.storage.keep(place, (json.dumps(notice, indent=2) + "\n").encode())
-        source, arrived = self.store.storage, self._of("ingested")
+        source, arrived = self.store.storage, self._entries_of("ingested")
         originals = {entry["original_digest"] for entry in arrived}
         originals -= {entry["original_digest"] for entry in arrived if self._is_about(entry)}
         results = {
             f"contracts/{entry['delivery']['suite_digest']}/"
             f"{entry['delivery']['delivery_digest']}-{entry['delivery']['results_digest']}.json"
-            for entry in self._of("decided")
+            for entry in self._entries_of("decided")
             if not self._is_about(entry) and "results_digest" in entry.get("delivery", {})
         }
-        attempts = [entry for entry in self._of("certified") if not self._is_about(entry)]
+        attempts = [entry for entry in self._entries_of("certified") if not self._is_about(entry)]
         file_names = {f"certificates/{entry['certificate']}.json" for entry in attempts}
         file_names |= {
             f"anchors/{entry['labels']}.json"
-            for entry in self._of("anchored")
+            for entry in self._entries_of("anchored")
             if f"certificates/{entry['certificate']}.json" in file_names
         }
         for name in source.names():
@@ -175,7 +175,7 @@ class Erasure:
             ):
                 _copy_file(name, source, target.storage)
 
-    def _of(self, event: str) -> list[Entry]:
+    def _entries_of(self, event: str) -> list[Entry]:
         return of_event(event, self.entries)
 
     def _is_about(self, entry: Entry) -> bool:

@@ -18,7 +18,13 @@ from typing import ClassVar, Literal
 from filelock import FileLock
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.large_files import Content, Files, LargeFile, parts_of, parts_of_file
+from agreement_pipeline.large_files import (
+    Content,
+    Files,
+    LargeFile,
+    iterate_content_parts,
+    iterate_file_parts,
+)
 
 LOCK = ".lock"
 PARTIAL = ".partial"
@@ -104,7 +110,7 @@ class LocalStorage:
         path, partial = self.root / name, self._partial()
         if not os.path.lexists(path):
             try:
-                _make(partial)
+                _make_folders(partial)
                 for file_name, content in contents.items():
                     put(partial / file_name, content, 0o644)
                 if not holds(partial, contents):  # another writer can empty it without the lock
@@ -146,7 +152,7 @@ class LocalStorage:
 
         The lock of a dead holder becomes free: at once here, after its term in a bucket.
         """
-        _make(self.root)
+        _make_folders(self.root)
         process = os.getpid()  # a forked process cannot use the lock of its parent
         if process not in self._locks:
             self._locks.setdefault(process, FileLock(self.root / LOCK, fallback_to_soft=False))
@@ -161,20 +167,20 @@ class LocalStorage:
 
 
 def put(path: Path, content: Content, mode: int) -> None:
-    _make(path.parent)
+    _make_folders(path.parent)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.writelines(parts_of(content))
+        file.writelines(iterate_content_parts(content))
         file.flush()
         os.fsync(file.fileno())
 
 
 def copy(source: Path, path: Path) -> None:
     if source.is_dir():
-        _make(path)
+        _make_folders(path)
         for name in names_in(source):
             copy(source / name, path / name)
         return
-    _make(path.parent)
+    _make_folders(path.parent)
     with source.open("rb") as original, path.open("xb") as file:
         shutil.copyfileobj(original, file)
         file.flush()
@@ -182,7 +188,7 @@ def copy(source: Path, path: Path) -> None:
 
 
 def link(partial: Path, path: Path) -> bool:
-    _make(path.parent)
+    _make_folders(path.parent)
     try:
         os.link(partial, path)
     except FileExistsError:
@@ -194,16 +200,16 @@ def link(partial: Path, path: Path) -> bool:
             f"{path}: found a file system that makes no hard links ({cause}); "
             "expected one that does. Move the store."
         ) from None
-    _sync(path.parent)
+    _sync_folder(path.parent)
     return True
 
 
 def rename(partial: Path, path: Path) -> None:
     for folder, _, _ in os.walk(partial):
-        _sync(Path(folder))
-    _make(path.parent)
+        _sync_folder(Path(folder))
+    _make_folders(path.parent)
     os.rename(partial, path)
-    _sync(path.parent)
+    _sync_folder(path.parent)
 
 
 def remove(path: Path) -> None:
@@ -213,14 +219,14 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _make(folder: Path) -> None:
+def _make_folders(folder: Path) -> None:
     if not folder.is_dir():
-        _make(folder.parent)
+        _make_folders(folder.parent)
         folder.mkdir(exist_ok=True)
-        _sync(folder.parent)
+        _sync_folder(folder.parent)
 
 
-def _sync(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     opened = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened)
@@ -277,7 +283,7 @@ def content_of(path: Path) -> Content:
         first_bytes = file.read(MAX_BYTES_IN_MEMORY)
         if len(first_bytes) < MAX_BYTES_IN_MEMORY:
             return first_bytes
-        return LargeFile.of(chain([first_bytes], parts_of_file(file)))
+        return LargeFile.from_parts(chain([first_bytes], iterate_file_parts(file)))
 
 
 def _digest_of_digests(digests: Mapping[str, str]) -> str:
@@ -293,7 +299,9 @@ def holds(folder: Path, contents: Files) -> bool:
 def is_in(path: Path, content: Content) -> bool:
     try:
         with path.open("rb") as file:
-            has_same_start = all(file.read(len(part)) == part for part in parts_of(content))
+            has_same_start = all(
+                file.read(len(part)) == part for part in iterate_content_parts(content)
+            )
             return has_same_start and not file.read(1)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return False

@@ -184,7 +184,7 @@ class Tail:
     def seal(self, view: View) -> None:
         self.storage.keep(f"{SEALS}/{view.seals[-1]}", view.segment)
         data = view.lines[-1].data
-        self._known[_tag(data)] = data
+        self._known[_md5_tag(data)] = data
 
     def names(self, view: View) -> list[str]:
         leftover = [
@@ -202,7 +202,7 @@ class Tail:
         bytes_by_tag = dict(self._known)  # other threads of the process read other segments
         if seals and sum(tag not in bytes_by_tag for tag in tags.values() if tag) > 1:
             sealed = parse_lines(self.storage.read(f"{SEALS}/{max(seals)}") or b"")
-            bytes_by_tag |= {_tag(line.data): line.data for line in sealed}
+            bytes_by_tag |= {_md5_tag(line.data): line.data for line in sealed}
         unknown = [f"{ENTRIES}/{name}" for name, tag in tags.items() if tag not in bytes_by_tag]
         fetched_bytes = self.storage.fetched(unknown)
         contents = [
@@ -214,7 +214,7 @@ class Tail:
         return contents
 
 
-def _tag(data: bytes) -> str:
+def _md5_tag(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
@@ -276,7 +276,7 @@ class Log:
         """Only the segments that mention the names are read. The rest is checked as `look` says."""
         view = self._view
         mentioning = {position for name in names for position in view.index.names.get(name, ())}
-        for line in self._lines(view, sorted(mentioning)):
+        for line in self._iterate_lines(view, sorted(mentioning)):
             if not mentioned_names(line.entry).isdisjoint(names):
                 yield line.entry
 
@@ -299,7 +299,7 @@ class Log:
             return None
         n_segments = len(view.index.segments)
         first_segment = min((number - 1) // ENTRIES_PER_SEGMENT, n_segments)
-        lines = [*self._lines(view, range(first_segment, n_segments))][
+        lines = [*self._iterate_lines(view, range(first_segment, n_segments))][
             number - first_segment * ENTRIES_PER_SEGMENT - 1 :
         ]
         return tuple(line.entry for line in lines[1:]) if lines[0].digest == mark[9:] else None
@@ -323,7 +323,7 @@ class Log:
         for lines in chain([view.lines], older):
             yield from (line.entry for line in reversed(lines) if line.entry["event"] == event)
 
-    def _lines(self, view: View, segments: Iterable[int]) -> Iterator[Line]:
+    def _iterate_lines(self, view: View, segments: Iterable[int]) -> Iterator[Line]:
         for position in segments:
             yield from self._read_segment(view.index, position)
         yield from view.lines

@@ -219,7 +219,7 @@ class Lease:
             if self._depth:
                 yield None
                 return
-            self._number, listed = self._acquire()
+            self._number, listed = self._wait_and_take()
             self._depth = 1
             try:
                 if len(self._marks) > MAX_PAST_LEASES:
@@ -232,16 +232,16 @@ class Lease:
     def past(self) -> list[str]:
         return [f"{LEASES}/{mark}" for mark in self._marks if int(mark[:8]) < self._number]
 
-    def _acquire(self) -> tuple[int, dict[str, str]]:
+    def _wait_and_take(self) -> tuple[int, dict[str, str]]:
         """The number of a new lease, and what was listed after it was taken.
 
         If this process freed the last lease that it knows of, it first tries the next one.
         """
         waiting_for, waiting_since = 0, 0.0
-        if self._number and (listed := self._take(self._number + 1)):
+        if self._number and (listed := self._take_if_free(self._number + 1)):
             return self._number + 1, listed
         while True:
-            last_number, free = self._find_last(self._storage.listed(LOG))
+            last_number, free = self._find_last_number(self._storage.listed(LOG))
             if last_number != waiting_for:
                 waiting_for, waiting_since = last_number, time.monotonic()
             lease_data = b"" if free else self._storage.read(f"{LEASES}/{last_number:08}.json")
@@ -249,11 +249,11 @@ class Lease:
             if free or time.monotonic() - waiting_since > term:
                 if not last_number:
                     self._storage.refuse_unconditional()
-                if listed := self._take(last_number + 1):
+                if listed := self._take_if_free(last_number + 1):
                     return last_number + 1, listed
             time.sleep(POLL_SECONDS * random.uniform(0.5, 1.5))
 
-    def _find_last(self, listed: Iterable[str]) -> tuple[int, bool]:
+    def _find_last_number(self, listed: Iterable[str]) -> tuple[int, bool]:
         folder_prefix = LEASES[len(LOG) + 1 :] + "/"
         self._marks = [
             name.removeprefix(folder_prefix) for name in listed if name.startswith(folder_prefix)
@@ -261,13 +261,13 @@ class Lease:
         last_number = max((int(mark[:8]) for mark in self._marks), default=0)
         return last_number, not last_number or f"{last_number:08}.free" in self._marks
 
-    def _take(self, number: int) -> dict[str, str] | None:
+    def _take_if_free(self, number: int) -> dict[str, str] | None:
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
         lease = {"owner": owner, "seconds": LEASE_SECONDS, "time": datetime.now(UTC).isoformat()}
         if not self._storage.keep(f"{LEASES}/{number:08}.json", json.dumps(lease).encode()):
             return None
         listed = self._storage.listed(LOG)
-        return listed if self._find_last(listed)[0] == number else None
+        return listed if self._find_last_number(listed)[0] == number else None
 
 
 @contextmanager
@@ -330,7 +330,9 @@ def open_file_system(root: UPath) -> AbstractFileSystem:
                 f"{root}: found no library for {root.protocol}:// ({cause}); expected s3:// or a "
                 "folder. Use one of these, or install a library that can refuse to overwrite."
             ) from None
-        raise MissingExtraError.of(str(root), "the fsspec library for s3://", "s3") from None
+        raise MissingExtraError.for_feature(
+            str(root), "the fsspec library for s3://", "s3"
+        ) from None
     create = getattr(objects, "_pipe_file", objects.pipe_file)
     if "mode" not in inspect.signature(create).parameters or create.__qualname__.startswith(
         "Abstract"

@@ -44,7 +44,7 @@ def order_of_items(store: Store, version: RoundVersion, ratings: Ratings) -> tup
             "items, since only those can be drawn and given to raters. Draw the documents yourself."
         )
     key = store.pseudonym("sample", f"{version.ratings_digest} {arrival['time']}").encode()
-    items = {*ratings.first(["item"], raters=ratings.raters)["item"].to_pylist()}
+    items = {*ratings.first_ratings(["item"], raters=ratings.raters)["item"].to_pylist()}
     return tuple(sorted(items, key=lambda item: hmac.digest(key, item.encode(), "sha256")))
 
 

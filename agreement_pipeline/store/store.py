@@ -30,7 +30,7 @@ from upath import UPath
 
 from agreement_pipeline.errors import MISREAD, StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.ratings import (
     PART_UNIT_OF,
     ItemsInDelivery,
@@ -39,9 +39,9 @@ from agreement_pipeline.ratings import (
     Ratings,
     RatingsRows,
     Scale,
-    parquet_of,
-    ratings_of,
-    stored_cells,
+    open_stored_cells,
+    ratings_from_stored_cells,
+    write_parquet_content,
 )
 from agreement_pipeline.store.decision_table import decision_table
 from agreement_pipeline.store.entries import WHOLE_STORE, of_event
@@ -171,7 +171,7 @@ class Store:
         with self.locked():
             refuse_late()
             self._keep_original(version, source)
-            if not self.storage.keep(self._table(version), table):
+            if not self.storage.keep(self._table_path(version), table):
                 self.ratings_of(version)
             if delivered_table is not None and not self.storage.keep(
                 delivery_path(version.delivery_digest), delivered_table
@@ -219,7 +219,7 @@ class Store:
         return remembered[1]
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
-        path = self.root / self._table(version)
+        path = self.root / self._table_path(version)
         ratings = table_ratings(self.kept_table(version), str(path))
         if ratings.digest != version.ratings_digest:
             raise StoreError(
@@ -231,13 +231,16 @@ class Store:
     def ratings_with(self, version: RoundVersion, items: ItemsInDelivery) -> Ratings | None:
         """The ratings of a version. None if it has no rating of these items."""
         rows = ParquetRows(self.kept_table(version))
-        if not items.are_in(stored_cells(rows, str(self.root / self._table(version)))):
+        if not items.are_in(open_stored_cells(rows, str(self.root / self._table_path(version)))):
             return None
         return self.ratings_of(version)
 
     def kept_table(self, version: RoundVersion) -> Content:
         """It is a StoreError if the table is gone or was edited."""
-        path, table = self.root / self._table(version), self.storage.copied(self._table(version))
+        path, table = (
+            self.root / self._table_path(version),
+            self.storage.copied(self._table_path(version)),
+        )
         if table is None:
             raise StoreError(
                 f"{path}: found no such file; expected the ratings of round {version.round}. "
@@ -256,7 +259,9 @@ class Store:
             rows = ParquetRows(self.kept_table(version))
             columns = [name for name in ("item", PART_UNIT_OF) if name in rows.schema.names]
             names = set[str]()
-            for part in rows.parts([*columns, "gold"]) if "gold" in rows.schema.names else ():
+            for part in (
+                rows.iterate_row_groups([*columns, "gold"]) if "gold" in rows.schema.names else ()
+            ):
                 gold = part.filter(part["gold"])
                 names.update(*(gold[column].drop_null().to_pylist() for column in columns))
             self._gold_names[version.table_digest] = frozenset(names)
@@ -379,7 +384,7 @@ class Store:
     def refuse_erased(self, ratings: Ratings, place: str) -> None:
         subjects = {entry["subject"] for entry in of_event("erased", self.log.about(WHOLE_STORE))}
         for kind in {subject.partition("-")[0] for subject in subjects}:
-            names = ratings.everyone if kind == "rater" else ratings.rated().to_pylist()
+            names = ratings.everyone if kind == "rater" else ratings.rated_items().to_pylist()
             pseudonyms = (self.pseudonym(kind, name) for name in names)
             if erased_name := next((name for name in pseudonyms if name in subjects), None):
                 raise StoreError(
@@ -398,7 +403,7 @@ class Store:
                 f"so the original was edited; {RESTORE}"
             )
 
-    def _table(self, version: RoundVersion) -> str:
+    def _table_path(self, version: RoundVersion) -> str:
         return f"rounds/{version.ratings_digest}/{version.table_digest}.parquet"
 
 
@@ -437,7 +442,7 @@ def check_round_name(name: str, kind: str = "round") -> str:
     if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
         file_hint = ", or the file that it is named after" if kind == "round" else ""
         raise StoreError(
-            f"{kind} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
+            f"{kind} {value_in_message(name)}: found a name that is not allowed; expected 1 to 100 "
             "letters, digits, dots, underscores and hyphens, the first a letter or digit, without "
             f"two dots in a row. Rename the {kind}{file_hint}."
         )
@@ -451,7 +456,7 @@ def table_from_ratings(ratings: Ratings) -> Content:
         for key, part in part_by_key.items()
         if part is not None
     }
-    return parquet_of(RatingsRows(ratings), schema_metadata)
+    return write_parquet_content(RatingsRows(ratings), schema_metadata)
 
 
 def table_ratings(
@@ -469,15 +474,15 @@ def table_ratings(
             if ORIGIN in schema_metadata
             else None
         )
-        cells = stored_cells(rows, source)
+        cells = open_stored_cells(rows, source)
         if without is not None:
             column, name = without
-            test = f"{column} IS DISTINCT FROM {cells.relation.session.literal(name)}"
-            remaining = cells.relation.view(f"SELECT * FROM {cells.relation} WHERE {test}")
+            test = f"{column} IS DISTINCT FROM {cells.relation.session.literal_sql(name)}"
+            remaining = cells.relation.create_view(f"SELECT * FROM {cells.relation} WHERE {test}")
             cells = replace(cells, relation=remaining)
             if origin is not None and column == "rater":
                 origin = origin.without_rater(name)
-        return ratings_of(cells, scale, origin)
+        return ratings_from_stored_cells(cells, scale, origin)
     except MISREAD as cause:
         raise StoreError(
             f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"

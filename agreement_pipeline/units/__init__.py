@@ -8,7 +8,7 @@ from agreement_pipeline.units.answers import (
     strata_of_members as strata_of_members,
 )
 from agreement_pipeline.units.matched import (
-    groups_of as groups_of,
+    group_similar_areas as group_similar_areas,
 )
 from agreement_pipeline.units.objects import (
     ALTERNATIVES as ALTERNATIVES,
@@ -29,20 +29,20 @@ from agreement_pipeline.units.objects import (
     Rubric as Rubric,
     Segment as Segment,
     Span as Span,
-    extents_of as extents_of,
-    in_order as in_order,
+    extent_by_item_of as extent_by_item_of,
+    answers_in_order as answers_in_order,
 )
 from agreement_pipeline.units.places import (
     NONE as NONE,
     document_of as document_of,
     item_of as item_of,
-    numbers_named as numbers_named,
-    place_of as place_of,
-    points_named as points_named,
+    number_names_of_units as number_names_of_units,
+    place_numbers_of as place_numbers_of,
+    point_noun_of_units as point_noun_of_units,
 )
 from agreement_pipeline.units.shapes import (
     frame_of_place as frame_of_place,
-    most_central as most_central,
+    most_central_place as most_central_place,
     points_of_place as points_of_place,
     signed_area as signed_area,
 )

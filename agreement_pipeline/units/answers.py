@@ -20,7 +20,7 @@ from agreement_pipeline.units.objects import (
     Ranking,
     Rubric,
 )
-from agreement_pipeline.units.positions import coded
+from agreement_pipeline.units.positions import categorical_of_names
 from agreement_pipeline.units.settings import UnitSettings
 
 CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
@@ -35,9 +35,12 @@ MAX_MEMBER_STRATA = 50
 """So many members of sets, those ticked most often, are strata of their own. Others are one."""
 
 
-def pairs(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
-    """The first of a pair is the one whose name sorts first, in whatever order it was shown. If it
-    is known of all which was shown first, a stratum of units says so.
+def build_pair_rows(
+    marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
+) -> pd.DataFrame:
+    """A row for each pair of alternatives that an answer compares. The first of a pair is the one
+    whose name sorts first, in whatever order it was shown. If it is known of all which was shown
+    first, a stratum of units says so.
     """
     ranked = (
         sum(map(len, label_object.groups)) if isinstance(label_object, Ranking) else 2
@@ -62,18 +65,18 @@ def pairs(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str
         (place_of_unit(answer.item, first_name, second_name), n, choice, display_order)
         for n, answer in enumerate(marked)
         for label_object in answer.objects
-        for first_name, second_name, choice, display_order in _compared_pairs(label_object)
+        for first_name, second_name, choice, display_order in _iterate_compared_pairs(label_object)
     )
     numbers = np.fromiter(chain.from_iterable(each_pair), int, 4 * n_pairs)
     unit, seat, label, shown_order = numbers.reshape(-1, 4).T
     rows = pd.DataFrame(
         {
-            "item": coded(unit, units),
+            "item": categorical_of_names(unit, units),
             "rater": pd.Categorical([answer.rater for answer in marked])[seat],
             "occurrence": np.array([answer.occurrence for answer in marked], dtype=int)[seat],
-            "label": coded(label, CHOICES),
+            "label": categorical_of_names(label, CHOICES),
             "cluster": pd.Categorical([answer.item for answer in marked])[seat],
-            "shown": coded(shown_order, CHOICES),
+            "shown": categorical_of_names(shown_order, CHOICES),
             PART_FIRST: pd.Categorical([first_name for first_name, _ in alternatives])[unit],
             PART_SECOND: pd.Categorical([second_name for _, second_name in alternatives])[unit],
         }
@@ -85,7 +88,8 @@ def pairs(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str
     return rows.assign(**{SHOWN_ORDER: rows["shown"].astype(TEXT).where(has_one_order, BOTH_WAYS)})
 
 
-def _compared_pairs(label_object: object) -> Iterator[tuple[str, str, int, int]]:
+def _iterate_compared_pairs(label_object: object) -> Iterator[tuple[str, str, int, int]]:
+    """The two names, which one is better, and which was shown first, as places among `CHOICES`."""
     ranks, order = dict[str, int](), tuple[str, ...]()
     if isinstance(label_object, Preference):
         order = label_object.first, label_object.second
@@ -106,7 +110,7 @@ def _compared_pairs(label_object: object) -> Iterator[tuple[str, str, int, int]]
         yield first_name, second_name, (difference > 0) + 2 * (difference == 0), shown_order
 
 
-def members(
+def build_member_rows(
     marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
 ) -> pd.DataFrame:
     """A row for each label of a set, each item and each rater who opened it: *yes* or *no*."""
@@ -138,19 +142,21 @@ def members(
     return pd.DataFrame(unit_rows, columns=[*COLUMNS, MEMBER, PART_MEMBER])
 
 
-def strata_of_members(members: Sequence[str], count_by_member: Mapping[str, int]) -> dict[str, str]:
+def strata_of_members(
+    build_member_rows: Sequence[str], count_by_member: Mapping[str, int]
+) -> dict[str, str]:
     """The stratum of each label of the sets, by how often each was ticked."""
-    frequent = sorted(members, key=lambda name: (-count_by_member.get(name, 0), name))[
+    frequent = sorted(build_member_rows, key=lambda name: (-count_by_member.get(name, 0), name))[
         :MAX_MEMBER_STRATA
     ]
-    return {name: name if name in frequent else OTHER_MEMBERS for name in members}
+    return {name: name if name in frequent else OTHER_MEMBERS for name in build_member_rows}
 
 
-def criteria(
+def build_criterion_rows(
     marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
 ) -> pd.DataFrame:
     """A row for each criterion, item and rater."""
-    criterion, scored = settings.criterion, list(_scored(marked))
+    criterion, scored = settings.criterion, list(_iterate_scores(marked))
     known_criteria = sorted({name for _, name, _ in scored})
     if criterion is not None and criterion not in known_criteria:
         raise RatingsError(
@@ -165,7 +171,7 @@ def criteria(
     return pd.DataFrame(unit_rows, columns=[*COLUMNS, CRITERION, PART_CRITERION])
 
 
-def _scored(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:
+def _iterate_scores(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:
     """Each score with its answer and its criterion."""
     for answer in marked:
         for label_object in answer.objects:
@@ -175,6 +181,6 @@ def _scored(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:
 
 def scale_of_scores(marked: Sequence[Marked], source: str) -> Scale:
     try:
-        return Scale.from_labels([score for *_, score in _scored(marked)])
+        return Scale.from_labels([score for *_, score in _iterate_scores(marked)])
     except RatingsError as error:
         raise RatingsError(f"{source}: {error}") from None

@@ -27,7 +27,7 @@ from agreement_pipeline.units.objects import (
     Keypoints,
     Marked,
     Polygon,
-    extents_of,
+    extent_by_item_of,
     frame_of,
     written_geometry,
 )
@@ -49,8 +49,8 @@ ankles.
 
 
 def similar_pairs(areas: Sequence[Area], settings: UnitSettings) -> Iterator[Pair]:
-    """Areas are in order of where they begin. Only those that overlap are compared, or
-    keypoints.
+    """The places of two areas that are similar enough, with their similarity. Areas are in order of
+    where they begin. Only those that overlap are compared, or keypoints.
     """
     if settings.similarity == "exact":
         places: dict[tuple[float, ...], list[int]] = {}
@@ -64,7 +64,7 @@ def similar_pairs(areas: Sequence[Area], settings: UnitSettings) -> Iterator[Pai
         yield from _alike_bodies(bodies, settings.sigmas or SIGMAS, settings.at_least)
         return
     left, right, top, bottom = corners = np.array([frame_of(area) for area in areas]).T
-    first_places, second_places = _overlapping(corners)
+    first_places, second_places = _overlapping_frame_pairs(corners)
     if shapes := [area.points for area in areas if isinstance(area, Polygon)]:
         place_pairs = zip(first_places.tolist(), second_places.tolist(), strict=True)
         common = np.array([common_area(shapes[i], shapes[j]) for i, j in place_pairs])
@@ -120,8 +120,10 @@ def _alike_bodies(
             yield index, index + 1 + place, float(similarity[place])
 
 
-def _overlapping(corners: Array) -> tuple[np.ndarray, np.ndarray]:
-    """The frames are in order of their least x."""
+def _overlapping_frame_pairs(corners: Array) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the second place of each pair of frames that overlap. The frames are in order
+    of their least x.
+    """
     left, right, top, bottom = corners
     next_places = np.arange(1, len(left) + 1)
     reach = np.maximum(np.searchsorted(left, right, side="left"), next_places)
@@ -141,7 +143,7 @@ class Node(NamedTuple):
     raters: frozenset[Hashable]
 
 
-def groups_of(
+def group_similar_areas(
     rater_areas: Sequence[tuple[Hashable, Area]], settings: UnitSettings
 ) -> list[tuple[Node, ...]]:
     """Areas as groups of nodes: each group is one unit."""
@@ -176,17 +178,18 @@ def groups_of(
     return [tuple(nodes[place] for place in sorted(group)) for group in groups.values()]
 
 
-def rows(
+def build_matched_rows(
     marked: Sequence[Marked],
     settings: UnitSettings,
     labels: Sequence[str],
     *,
     in_pairs: bool = False,
 ) -> pd.DataFrame:
-    """In pairs, every pair of raters is matched by itself, where they met an item first. All pairs
-    that marked nothing are one unit.
+    """A row for each group of similar objects and each rater who opened the item. In pairs, every
+    pair of raters is matched by itself, where they met an item first. All pairs that marked nothing
+    are one unit.
     """
-    extents_of(marked)
+    extent_by_item_of(marked)
     unit_rows: list[tuple[object, ...]] = []
     for item, answers in groupby(marked, key=lambda answer: answer.item):
         areas = {
@@ -199,19 +202,20 @@ def rows(
             seat_areas = [(seat, area) for seat in seats for area in areas[seat]]
             if not seat_areas:
                 idle |= dict.fromkeys(seats)
-            for group in groups_of(seat_areas, settings):
+            for group in group_similar_areas(seat_areas, settings):
                 name = group[0].area.place
                 names[name] += 1
                 unit = f"{item} {name} ({names[name]})" if names[name] > 1 else f"{item} {name}"
                 area_by_seat = {seat: node.area for node in group for seat in node.raters}
                 unit_rows += (
-                    (unit, *seat, *_answer(area_by_seat.get(seat)), item) for seat in seats
+                    (unit, *seat, *_label_and_geometry(area_by_seat.get(seat)), item)
+                    for seat in seats
                 )
         unit_rows += ((f"{item}{NOTHING}", *seat, NONE, None, item) for seat in idle)
     return pd.DataFrame(unit_rows, columns=COLUMNS).astype({"drawn": TEXT})
 
 
-def _answer(area: Area | None) -> tuple[str, str | None]:
+def _label_and_geometry(area: Area | None) -> tuple[str, str | None]:
     if area is None:
         return NONE, None
     return area.category, written_geometry(area)

@@ -15,7 +15,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units.places import NONE
-from agreement_pipeline.units.shapes import crossing, frame_of_place, one_way_round
+from agreement_pipeline.units.shapes import first_crossing_sides, frame_of_place, turn_anticlockwise
 
 Choice = Literal["first", "second", "tie"]
 Point = tuple[float, float]
@@ -30,7 +30,8 @@ ROUNDING = 1e-6
 """How far an object may lie outside its item: exports round the places of objects."""
 
 
-def _place(words: str) -> Any:
+def _source_place_field(words: str) -> Any:
+    """A field that says where in the source an object stands. Objects are equal without it."""
     return field(default=words, compare=False, repr=False)
 
 
@@ -41,7 +42,7 @@ class Span:
     start: int
     end: int
     category: str
-    where: str = _place("a span")
+    where: str = _source_place_field("a span")
     kind: ClassVar[str] = "spans"
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class Segment:
     start: float
     end: float
     category: str
-    where: str = _place("a segment")
+    where: str = _source_place_field("a segment")
     kind: ClassVar[str] = "segments"
 
     def __post_init__(self) -> None:
@@ -87,19 +88,19 @@ class Box:
     width: float
     height: float
     category: str
-    where: str = _place("a box")
+    where: str = _source_place_field("a box")
     kind: ClassVar[str] = "boxes"
 
     def __post_init__(self) -> None:
         if not (self.width > 0 and self.height > 0):
-            _refuse(
+            _raise_refusal(
                 self.where,
                 f"a box of width {self.width:g} and height {self.height:g}",
                 "both above 0",
                 "Draw the box again, or drop it.",
             )
         if not (self.x >= -ROUNDING and self.y >= -ROUNDING):
-            _refuse(
+            _raise_refusal(
                 self.where,
                 f"a box that begins at {self.x:g}, {self.y:g}",
                 "a corner inside the image",
@@ -125,22 +126,22 @@ class Polygon:
 
     points: tuple[Point, ...]
     category: str
-    where: str = _place("a polygon")
+    where: str = _source_place_field("a polygon")
     kind: ClassVar[str] = "polygons"
 
     def __post_init__(self) -> None:
-        points = one_way_round(self.points)
+        points = turn_anticlockwise(self.points)
         step = "Draw the polygon again, or drop it."
         if len(points) < 3:
             finding = f"a polygon of {counted(len({*self.points}), 'corner')}"
-            _refuse(self.where, finding, "three or more that differ", step)
+            _raise_refusal(self.where, finding, "three or more that differ", step)
         if min(min(point) for point in points) < -ROUNDING:
-            _refuse(self.where, "a corner under 0", "all corners inside the image", step)
-        meeting_sides = crossing(points)
+            _raise_refusal(self.where, "a corner under 0", "all corners inside the image", step)
+        meeting_sides = first_crossing_sides(points)
         if meeting_sides is not None:
-            first_side, second_side = (_side(points, number) for number in meeting_sides)
+            first_side, second_side = (_side_text(points, number) for number in meeting_sides)
             finding = f"a polygon whose sides {first_side} and {second_side} meet"
-            _refuse(self.where, finding, "sides that meet at common corners alone", step)
+            _raise_refusal(self.where, finding, "sides that meet at common corners alone", step)
         object.__setattr__(self, "points", points)
 
     @property
@@ -163,18 +164,18 @@ class Keypoints:
     points: tuple[Point | None, ...]
     size: float
     category: str
-    where: str = _place("a body of keypoints")
+    where: str = _source_place_field("a body of keypoints")
     kind: ClassVar[str] = "keypoints"
 
     def __post_init__(self) -> None:
         step = "Set the points again, or drop the object."
         if not self.set_points:
             finding = f"a body of {counted(len(self.points), 'keypoint')} of which none is set"
-            _refuse(self.where, finding, "one that is", step)
+            _raise_refusal(self.where, finding, "one that is", step)
         if min(min(point) for point in self.set_points) < -ROUNDING:
-            _refuse(self.where, "a keypoint under 0", "all inside the image", step)
+            _raise_refusal(self.where, "a keypoint under 0", "all inside the image", step)
         if not self.size > 0:
-            _refuse(self.where, f"a body of area {self.size:g}", "an area above 0", step)
+            _raise_refusal(self.where, f"a body of area {self.size:g}", "an area above 0", step)
 
     @property
     def set_points(self) -> tuple[Point, ...]:
@@ -199,21 +200,21 @@ class Ranking:
     """
 
     groups: tuple[frozenset[str], ...]
-    where: str = _place("a ranking")
+    where: str = _source_place_field("a ranking")
     shown: tuple[str, ...] = ()
     kind: ClassVar[str] = "rankings"
 
     def __post_init__(self) -> None:
         names = [name for group in self.groups for name in group]
         if len(set(names)) != len(names) or len(names) < 2:
-            _refuse(
+            _raise_refusal(
                 self.where,
                 f"a ranking of {listed(sorted(names))}",
                 "two alternatives or more, each once",
                 "Correct the ranking.",
             )
         if self.shown and not {*names} <= {*self.shown}:
-            _refuse(
+            _raise_refusal(
                 self.where,
                 f"alternatives {listed(sorted({*names} - {*self.shown}))} that were not displayed",
                 "the order of all that are ranked",
@@ -228,12 +229,12 @@ class Preference:
     first: str
     second: str
     choice: Choice
-    where: str = _place("a preference")
+    where: str = _source_place_field("a preference")
     kind: ClassVar[str] = "preferences"
 
     def __post_init__(self) -> None:
         if self.first == self.second or self.choice not in ("first", "second", "tie"):
-            _refuse(
+            _raise_refusal(
                 self.where,
                 f"choice {self.choice!r} between {self.first!r} and {self.second!r}",
                 "first, second or tie, of two alternatives",
@@ -246,14 +247,14 @@ class ChosenSet:
     """None ticked is an empty set."""
 
     members: frozenset[str]
-    where: str = _place("a set")
+    where: str = _source_place_field("a set")
     kind: ClassVar[str] = "sets"
 
 
 @dataclass(frozen=True)
 class Rubric:
     scores: Mapping[str, str]
-    where: str = _place("a rubric")
+    where: str = _source_place_field("a rubric")
     kind: ClassVar[str] = "rubrics"
 
 
@@ -313,7 +314,7 @@ class Marked:
     def __post_init__(self) -> None:
         seen_areas = set()
         if len(self.extent) > 2 or not all(0 <= number < inf for number in self.extent):
-            _refuse(
+            _raise_refusal(
                 self.where,
                 f"an item of size {listed(self.extent)}",
                 "a length, or a width and a height",
@@ -322,7 +323,7 @@ class Marked:
         for area in self.areas:
             if not all(map(isfinite, area.geometry)):
                 finding = f"{area.category!r} at {listed(area.geometry, 12)}"
-                _refuse(area.where, finding, "finite numbers", "Mark it again, or drop it.")
+                _raise_refusal(area.where, finding, "finite numbers", "Mark it again, or drop it.")
             _, right, _, bottom = frame_of(area)
             far_corner = (right,) if isinstance(area, Span | Segment) else (right, bottom)
             if self.extent and (
@@ -336,7 +337,7 @@ class Marked:
                     " by ".join(f"{number:.10g}" for number in numbers)
                     for numbers in (self.extent, far_corner)
                 )
-                _refuse(
+                _raise_refusal(
                     area.where,
                     f"{area.category!r} at {area.place}, which reaches to {reach} in an item of "
                     f"{size}",
@@ -344,7 +345,7 @@ class Marked:
                     "Mark it again, or export the item with it.",
                 )
             if (area.geometry, area.category) in seen_areas:
-                _refuse(
+                _raise_refusal(
                     area.where,
                     f"{area.category!r} at {area.place} twice by rater {self.rater!r}",
                     "each object once",
@@ -359,7 +360,7 @@ class Marked:
         )
 
 
-def in_order(marked: Iterable[Marked]) -> list[Marked]:
+def answers_in_order(marked: Iterable[Marked]) -> list[Marked]:
     """The answers by item, rater and occurrence. No two may be of one."""
     ordered = sorted(marked, key=SEAT)
     for previous, current in pairwise(ordered):
@@ -380,7 +381,7 @@ def refuse_unknown_categories(marked: Iterable[Marked], categories: Collection[s
             elif isinstance(label_object, ChosenSet):
                 used_categories = {*label_object.members}
             if unknown := sorted(used_categories - {*categories}):
-                _refuse(
+                _raise_refusal(
                     label_object.where,
                     f"category {unknown[0]!r}",
                     f"one of {listed(categories, 12)}",
@@ -388,7 +389,7 @@ def refuse_unknown_categories(marked: Iterable[Marked], categories: Collection[s
                 )
 
 
-def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
+def extent_by_item_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
     """The size of each item, as far as an answer tells it."""
     extent_by_item: dict[str, tuple[float, ...]] = {}
     for answer in marked:
@@ -414,19 +415,20 @@ def scale_of_areas(marked: Sequence[Marked], source: str) -> Scale:
     return Scale((NONE, *names), declared=False)
 
 
-def _refuse_unlikely_ends(area: Span | Segment) -> None:
+def _refuse_unlikely_ends(span: Span | Segment) -> None:
     step = "Mark it again, or drop it."
-    if not area.start >= 0:
-        _refuse(area.where, f"start {area.start}", "0 or more", step)
-    if not area.end > area.start:
-        finding = f"start {area.start} and end {area.end}"
-        _refuse(area.where, finding, "an end after the start", step)
+    if not span.start >= 0:
+        _raise_refusal(span.where, f"start {span.start}", "0 or more", step)
+    if not span.end > span.start:
+        finding = f"start {span.start} and end {span.end}"
+        _raise_refusal(span.where, finding, "an end after the start", step)
 
 
-def _side(points: tuple[Point, ...], number: int) -> str:
+def _side_text(points: tuple[Point, ...], number: int) -> str:
+    """The two ends of a side of a polygon, as errors write them."""
     corners = points[number], points[(number + 1) % len(points)]
     return " to ".join(f"{x:.10g},{y:.10g}" for x, y in corners)
 
 
-def _refuse(place: str, finding: str, expected: str, step: str) -> NoReturn:
+def _raise_refusal(place: str, finding: str, expected: str, step: str) -> NoReturn:
     raise RatingsError(f"{place}: found {finding}; expected {expected}. {step}")

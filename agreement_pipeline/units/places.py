@@ -22,10 +22,10 @@ NONE = "none"
 """The label of a rater who saw a unit and marked nothing there."""
 
 
-def numbers_named(units: Iterable[str]) -> tuple[str, ...]:
+def number_names_of_units(units: Iterable[str]) -> tuple[str, ...]:
     """The numbers that the names of units have, if they are the same.
 
-    >>> numbers_named(["d1 0-3", "d2 nothing marked"]), numbers_named(["d1 0-3", "d2"])
+    >>> number_names_of_units(["d 0-3", "e nothing marked"]), number_names_of_units(["d 0-3", "e"])
     (('start', 'end'), ())
     """
     names = list(units)
@@ -35,11 +35,11 @@ def numbers_named(units: Iterable[str]) -> tuple[str, ...]:
     return ()
 
 
-def points_named(units: Iterable[str]) -> Points | None:
+def point_noun_of_units(units: Iterable[str]) -> Points | None:
     """What points the names of units count, if it is the same.
 
-    >>> points_named(["i 10,20 with 4 corners", "j nothing marked"]), points_named(["i 0-3"])
-    ('corners', None)
+    >>> point_noun_of_units(["i 10,20 with 4 corners", "j nothing marked"])
+    'corners'
     """
     marked = [name for name in units if not name.endswith(NOTHING)]
     kinds = {match[4] if match else None for match in map(OF_POINTS.fullmatch, marked)}
@@ -69,10 +69,10 @@ def document_of(unit: str) -> str:
     return next((match[1] for match in matches if match), unit.removesuffix(NOTHING))
 
 
-def place_of(unit: str) -> tuple[float, ...]:
+def place_numbers_of(unit: str) -> tuple[float, ...]:
     """The numbers of a unit of any kind of object. None of polygons and keypoints.
 
-    >>> place_of("d 0-3"), place_of("i 1.png 10,20 with 4 corners")
+    >>> place_numbers_of("d 0-3"), place_numbers_of("i 1.png 10,20 with 4 corners")
     ((0.0, 3.0), ())
     """
     matches = (form.fullmatch(unit) for form in FORMS.values())

@@ -13,8 +13,14 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import TEXT, categorical
-from agreement_pipeline.units.objects import Marked, Segment, Span, extents_of, written_geometry
+from agreement_pipeline.ratings import TEXT, categorical_from_codes
+from agreement_pipeline.units.objects import (
+    Marked,
+    Segment,
+    Span,
+    extent_by_item_of,
+    written_geometry,
+)
 from agreement_pipeline.units.places import NONE
 from agreement_pipeline.units.settings import UnitSettings
 
@@ -23,9 +29,11 @@ UNSEEN, NOTHING = -1, 0
 """What a rater has at a position: never opened, opened and not marked, or the number of a span."""
 
 
-def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
+def build_run_rows(
+    marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
+) -> pd.DataFrame:
     """A row for each run of equal positions and each rater who opened the item."""
-    extents = extents_of(marked)
+    extents = extent_by_item_of(marked)
     for answer in marked:
         if len(extents[answer.item]) != 1:
             raise RatingsError(
@@ -37,11 +45,11 @@ def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
     raters = sorted({(answer.rater, answer.occurrence) for answer in marked})
     labels = [NONE, *(label for label in labels if label != NONE)]
     spans = [(n, span) for n, answer in enumerate(marked) for span in _spans_in_order(answer)]
-    parts = _item_and_span_parts(marked, spans, step, _places_of(items), starts)
+    parts = _item_and_span_parts(marked, spans, step, _place_by_value(items), starts)
     bounds = np.unique(np.concatenate([starts, parts[:, 0], parts[:, 1]]))
-    seats = _places_of(raters)
+    seats = _place_by_value(raters)
     row = np.array([seats[answer.rater, answer.occurrence] for answer in marked])
-    states = _states(parts, bounds, row, len(raters))
+    states = _span_number_by_run_and_rater(parts, bounds, row, len(raters))
     new = np.append(True, (states[:, 1:] != states[:, :-1]).any(0)) | np.isin(bounds[:-1], starts)
     bounds, states = np.append(bounds[:-1][new], bounds[-1]), states[:, new]
     item = np.searchsorted(starts, bounds[:-1], side="right") - 1
@@ -54,18 +62,18 @@ def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
     ]
     run, seat = np.nonzero(states.T >= 0)
     span = states.T[run, seat]
-    codes, areas = _places_of(labels), [area for _, area in spans]
+    codes, areas = _place_by_value(labels), [area for _, area in spans]
     label = np.array([codes[NONE], *(codes[area.category] for area in areas)])
     places = pd.Index([written_geometry(area) for area in areas], dtype=TEXT)
     distinct_place, distinct_places = places.factorize()
     return pd.DataFrame(
         {
-            "item": coded(run, names),
+            "item": categorical_of_names(run, names),
             "rater": np.array([rater for rater, _ in raters], dtype=object)[seat],
             "occurrence": np.array([occurrence for _, occurrence in raters])[seat],
-            "label": coded(label[span], labels),
-            "drawn": coded(np.append(-1, distinct_place)[span], distinct_places),
-            "cluster": coded(item[run], items),
+            "label": categorical_of_names(label[span], labels),
+            "drawn": categorical_of_names(np.append(-1, distinct_place)[span], distinct_places),
+            "cluster": categorical_of_names(item[run], items),
             "weight": (stop - begin)[run],
         }
     )
@@ -89,7 +97,9 @@ def _item_and_span_parts(
     return np.vstack([whole_items, np.array(of_spans, dtype=np.int64).reshape(-1, 4)])
 
 
-def _states(parts: Places, bounds: Places, row: Places, n_raters: int) -> np.ndarray[Any, Any]:
+def _span_number_by_run_and_rater(
+    parts: Places, bounds: Places, row: Places, n_raters: int
+) -> np.ndarray[Any, Any]:
     """What each rater has at each run: -1 unseen, 0 nothing, or the number of a span."""
     states = np.full((n_raters, len(bounds) - 1), UNSEEN, dtype=np.int32)
     first_runs, run_ends = np.searchsorted(bounds, parts[:, :2]).T.tolist()
@@ -100,9 +110,9 @@ def _states(parts: Places, bounds: Places, row: Places, n_raters: int) -> np.nda
     return states
 
 
-def coded(codes: Places, names: Iterable[str]) -> pd.Categorical:
+def categorical_of_names(codes: Places, names: Iterable[str]) -> pd.Categorical:
     """Codes of texts as a categorical column."""
-    return categorical(codes, pd.Index(list(names), dtype=TEXT))
+    return categorical_from_codes(codes, pd.Index(list(names), dtype=TEXT))
 
 
 def _spans_in_order(marked: Marked) -> list[Span | Segment]:
@@ -123,5 +133,6 @@ def _spans_in_order(marked: Marked) -> list[Span | Segment]:
     return spans
 
 
-def _places_of(values: list[Any]) -> dict[Any, int]:
+def _place_by_value(values: list[Any]) -> dict[Any, int]:
+    """The place of each distinct value, in order."""
     return {value: place for place, value in enumerate(values)}

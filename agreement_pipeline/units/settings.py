@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, get_args
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.mistakes import (
     CLOSED,
-    Need,
+    Requirement,
     Value,
     is_number,
-    one_of,
+    is_whole_number_between,
+    one_of_value,
     refuse_mistakes,
-    whole,
 )
 from agreement_pipeline.units.objects import KINDS
 
@@ -45,11 +45,11 @@ RULES = {
 """The first rule that has a kind of objects is its usual one."""
 
 
-def _is_names(value: object) -> bool:
+def _are_names(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(name, str) for name in value)
 
 
-def _is_text_by_name(value: object) -> bool:
+def _maps_names_to_texts(value: object) -> bool:
     return value is None or (
         isinstance(value, Mapping)
         and all(isinstance(text, str) for pair in value.items() for text in pair)
@@ -102,9 +102,9 @@ class UnitSettings:
 
     __pydantic_config__: ClassVar = CLOSED
 
-    kind: Annotated[str, one_of(KINDS)]
+    kind: Annotated[str, one_of_value(KINDS)]
     rule: Annotated[str, Value("the name of a rule", lambda value: isinstance(value, str))] = ""
-    similarity: Annotated[Similarity | None, one_of(SIMILARITIES)] = None
+    similarity: Annotated[Similarity | None, one_of_value(SIMILARITIES)] = None
     at_least: Annotated[
         float,
         Value("a number above 0 and up to 1", lambda value: is_number(value) and 0 < value <= 1),
@@ -116,12 +116,14 @@ class UnitSettings:
         float, Value("a number above 0", lambda value: is_number(value) and value > 0)
     ] = 1
     criterion: Annotated[str | None, Value("a name", lambda name: isinstance(name, str))] = None
-    members: Annotated[tuple[str, ...], Value("a list of labels", _is_names, nested=True)] = ()
-    most_pairs: Annotated[int, Value("a whole number from 1", whole(1))] = 500_000
-    part: Annotated[Part, one_of(get_args(Part))] = "all"
+    members: Annotated[tuple[str, ...], Value("a list of labels", _are_names, nested=True)] = ()
+    most_pairs: Annotated[
+        int, Value("a is_whole_number_between number from 1", is_whole_number_between(1))
+    ] = 500_000
+    part: Annotated[Part, one_of_value(get_args(Part))] = "all"
     alternatives: Annotated[
         Mapping[str, str] | None,
-        Value("fields by the names of alternatives", _is_text_by_name, nested=True),
+        Value("fields by the names of alternatives", _maps_names_to_texts, nested=True),
     ] = None
 
     def __post_init__(self) -> None:
@@ -133,13 +135,13 @@ class UnitSettings:
         if self.similarity is None and "similarity" in RULES[self.rule].settings:
             object.__setattr__(self, "similarity", "oks" if self.kind == KEYPOINTS else "iou")
 
-    def _needs(self) -> Iterator[Need]:
+    def _needs(self) -> Iterator[Requirement]:
         rule = RULES.get(self.rule)
         able = sorted(name for name, unit_rule in RULES.items() if self.kind in unit_rule.kinds)
-        yield Need("rule", self.rule in able, f"one of {', '.join(able)} for {self.kind}")
+        yield Requirement("rule", self.rule in able, f"one of {', '.join(able)} for {self.kind}")
         for setting in fields(self)[2:]:  # all but the kind and the rule
             is_read = rule is None or setting.name in rule.settings
-            yield Need(
+            yield Requirement(
                 setting.name,
                 is_read or getattr(self, setting.name) == setting.default,
                 f"nothing, since the rule {self.rule} does not read it",
@@ -148,8 +150,8 @@ class UnitSettings:
         of_keypoints = self.kind == KEYPOINTS
         alike = ("oks", "exact") if of_keypoints else ("iou", "overlap", "exact")
         fits = self.similarity in (None, *alike)
-        yield Need("similarity", fits, f"one of {', '.join(alike)} for {self.kind}")
-        yield Need(
+        yield Requirement("similarity", fits, f"one of {', '.join(alike)} for {self.kind}")
+        yield Requirement(
             "sigmas",
             of_keypoints or not self.sigmas,
             "nothing, since only keypoints have them",

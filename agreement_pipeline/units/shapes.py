@@ -9,10 +9,10 @@ Points = tuple[Point, ...]
 MAX_CUTS_AT_ONCE = 2_000_000
 
 
-def one_way_round(points: Sequence[Sequence[float]]) -> Points:
+def turn_anticlockwise(points: Sequence[Sequence[float]]) -> Points:
     """The corners anticlockwise, from the smallest on, without repetitions.
 
-    >>> one_way_round([(0, 1), (1, 1), (1, 0), (0, 0), (0, 1)])
+    >>> turn_anticlockwise([(0, 1), (1, 1), (1, 0), (0, 0), (0, 1)])
     ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
     """
     corners = [(float(x), float(y)) for x, y in points]
@@ -49,20 +49,23 @@ def points_of_place(place: Sequence[float]) -> list[Point]:
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
-def most_central(places: Sequence[Sequence[float]]) -> Sequence[float]:
+def most_central_place(places: Sequence[Sequence[float]]) -> Sequence[float]:
     """The place whose frame overlaps most with the others': the highest sum of intersection over
     union. The first of several.
 
-    >>> most_central([[0, 5], [0, 6], [1, 6]])
+    >>> most_central_place([[0, 5], [0, 6], [1, 6]])
     [0, 6]
     """
     frames = [frame_of_place(place) for place in places]
-    overlaps = [sum(_overlap(frame, other_frame) for other_frame in frames) for frame in frames]
+    overlaps = [
+        sum(_intersection_over_union(frame, other_frame) for other_frame in frames)
+        for frame in frames
+    ]
     best = max(round(overlap, 9) for overlap in overlaps)
     return next(p for p, o in zip(places, overlaps, strict=True) if round(o, 9) == best)
 
 
-def _overlap(
+def _intersection_over_union(
     frame: tuple[float, float, float, float], other_frame: tuple[float, float, float, float]
 ) -> float:
     width = min(frame[1], other_frame[1]) - max(frame[0], other_frame[0])
@@ -79,7 +82,7 @@ def signed_area(points: Sequence[Point]) -> float:
     return sum(x * v - u * y for (x, y), (u, v) in zip(points, next_points, strict=True)) / 2
 
 
-def crossing(points: Points) -> tuple[int, int] | None:
+def first_crossing_sides(points: Points) -> tuple[int, int] | None:
     """The first two sides of a polygon that meet where they should not."""
     sides = list(zip(points, (*points[1:], points[0]), strict=True))
     side_ends = np.array(sides)
@@ -156,7 +159,7 @@ def _crossing_xs(sides: Array, other_sides: Array) -> Array:
     return np.concatenate(crossings)
 
 
-def _side(start: Point, stop: Point, point: Point) -> float:
+def _side_of_line(start: Point, stop: Point, point: Point) -> float:
     """Above 0 if the point is to the left of a line, under 0 to the right, 0 on it."""
     return (stop[0] - start[0]) * (point[1] - start[1]) - (stop[1] - start[1]) * (
         point[0] - start[0]
@@ -165,8 +168,8 @@ def _side(start: Point, stop: Point, point: Point) -> float:
 
 def _sides_meet(side: tuple[Point, Point], other_side: tuple[Point, Point]) -> bool:
     """True if two sides have a point in common."""
-    turns = [_side(*side, point) for point in other_side]
-    other_turns = [_side(*other_side, point) for point in side]
+    turns = [_side_of_line(*side, point) for point in other_side]
+    other_turns = [_side_of_line(*other_side, point) for point in side]
     if turns[0] * turns[1] > 0 or other_turns[0] * other_turns[1] > 0:
         return False
     if any(turns) or any(other_turns):

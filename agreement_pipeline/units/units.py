@@ -13,7 +13,14 @@ import pandas as pd
 
 from agreement_pipeline.engine import Session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import CONTENT_PREFIX, PART_UNIT_OF, TEXT, Ratings, Scale, in_pandas
+from agreement_pipeline.ratings import (
+    CONTENT_PREFIX,
+    PART_UNIT_OF,
+    TEXT,
+    Ratings,
+    Scale,
+    arrow_to_pandas,
+)
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import answers, matched, positions
 from agreement_pipeline.units.objects import (
@@ -26,11 +33,11 @@ from agreement_pipeline.units.objects import (
     Polygon,
     Segment,
     Span,
-    in_order,
+    answers_in_order,
     refuse_unknown_categories,
     scale_of_areas,
 )
-from agreement_pipeline.units.places import NONE, document_of, item_of, numbers_named
+from agreement_pipeline.units.places import NONE, document_of, item_of, number_names_of_units
 from agreement_pipeline.units.settings import RULES, Part, UnitSettings
 
 MARKED = "marked"
@@ -39,17 +46,17 @@ MARKED = "marked"
 class UnitMaker(NamedTuple):
     """How a rule makes units of objects."""
 
-    rows: Callable[[Sequence[Marked], UnitSettings, Sequence[str]], pd.DataFrame]
-    scale: Callable[[Sequence[Marked], str], Scale]
+    build_rows: Callable[[Sequence[Marked], UnitSettings, Sequence[str]], pd.DataFrame]
+    read_scale: Callable[[Sequence[Marked], str], Scale]
 
 
 MAKERS = {
-    "positions": UnitMaker(positions.rows, scale_of_areas),
-    "matched": UnitMaker(matched.rows, scale_of_areas),
-    "paired": UnitMaker(partial(matched.rows, in_pairs=True), scale_of_areas),
-    "pairs": UnitMaker(answers.pairs, lambda marked, source: Scale(answers.CHOICES)),
-    "members": UnitMaker(answers.members, lambda marked, source: Scale(ANSWERS)),
-    "criteria": UnitMaker(answers.criteria, answers.scale_of_scores),
+    "positions": UnitMaker(positions.build_run_rows, scale_of_areas),
+    "matched": UnitMaker(matched.build_matched_rows, scale_of_areas),
+    "paired": UnitMaker(partial(matched.build_matched_rows, in_pairs=True), scale_of_areas),
+    "pairs": UnitMaker(answers.build_pair_rows, lambda marked, source: Scale(answers.CHOICES)),
+    "members": UnitMaker(answers.build_member_rows, lambda marked, source: Scale(ANSWERS)),
+    "criteria": UnitMaker(answers.build_criterion_rows, answers.scale_of_scores),
 }
 """By the name of the rule."""
 
@@ -79,23 +86,27 @@ class Units:
     def ratings(self) -> Ratings:
         if self.part == "marking":
             return self.marking
-        return self.naming if self.part == "naming" else self._rated(self.rows, self.scale)
+        return self.naming if self.part == "naming" else self._build_ratings(self.rows, self.scale)
 
     @property
     def marking(self) -> Ratings:
         """Did they mark it? Each unit has *marked* or *none*."""
-        label = self._marked["label"].astype(TEXT).where(self.rows["label"] == NONE, MARKED)
-        return self._rated(self.rows.assign(label=label), Scale((NONE, MARKED)))
+        label = (
+            self._rows_of_marked_areas["label"]
+            .astype(TEXT)
+            .where(self.rows["label"] == NONE, MARKED)
+        )
+        return self._build_ratings(self.rows.assign(label=label), Scale((NONE, MARKED)))
 
     @property
     def naming(self) -> Ratings:
         """Did they name it alike? The ratings are of those who marked the unit."""
-        rows = self._marked[self.rows["label"] != NONE]
+        rows = self._rows_of_marked_areas[self.rows["label"] != NONE]
         names = tuple(name for name in self.scale.names if name != NONE)
-        return self._rated(rows, Scale(names, declared=self.scale.declared))
+        return self._build_ratings(rows, Scale(names, declared=self.scale.declared))
 
     @property
-    def _marked(self) -> pd.DataFrame:
+    def _rows_of_marked_areas(self) -> pd.DataFrame:
         if NONE not in self.scale.names:
             raise RatingsError(
                 f"{self.source}: found units with labels {listed(self.scale.names, 12)}; expected "
@@ -103,7 +114,7 @@ class Units:
             )
         return self.rows
 
-    def _rated(self, rows: pd.DataFrame, scale: Scale) -> Ratings:
+    def _build_ratings(self, rows: pd.DataFrame, scale: Scale) -> Ratings:
         present = {*rows["rater"]}
         classifiers = [name for name in self.classifiers if name in present]
         return Ratings.from_frame(
@@ -137,7 +148,7 @@ def units_of(
     >>> units.rows[["item", "rater", "label", "weight"]].to_numpy().tolist()[:2]
     [['d1 0-3', 'ana', 'PER', 3], ['d1 0-3', 'ben', 'none', 3]]
     """
-    ordered = in_order(answer for answer in marked if not answer.is_empty)
+    ordered = answers_in_order(answer for answer in marked if not answer.is_empty)
     kind, rule = settings.kind, RULES[settings.rule]
     for label_object in (
         label_object
@@ -154,7 +165,7 @@ def units_of(
         refuse_unknown_categories(ordered, [name for name in unit_scale.names if name != NONE])
     elif settings.members:
         refuse_unknown_categories(ordered, settings.members)
-    rows = MAKERS[settings.rule].rows(ordered, settings, unit_scale.names)
+    rows = MAKERS[settings.rule].build_rows(ordered, settings, unit_scale.names)
     rows = rows.assign(**{PART_UNIT_OF: rows["cluster"]})
     models = sorted({answer.rater for answer in ordered if answer.model})
     return Units(rows, unit_scale, tuple(models), settings.part, source)
@@ -166,7 +177,7 @@ def _scale_of_units(
     """The scale of the units' labels: that of the team, or one read off the objects."""
     rule = RULES[settings.rule]
     if scale is None or settings.part == "marking":
-        return MAKERS[settings.rule].scale(marked, source)
+        return MAKERS[settings.rule].read_scale(marked, source)
     if settings.part == "naming":
         return Scale((NONE, *scale.names), declared=scale.declared)
     if "part" in rule.settings and NONE not in scale.names:
@@ -246,15 +257,17 @@ def objects_of(ratings: Ratings) -> Objects | None:
     settings = _settings_of(ratings)
     if settings is None:
         return None
-    table = ratings.first(["item", "rater", "label", *({"drawn"} & ratings.has)])
-    frame = in_pandas(table).astype(TEXT).rename(columns={"item": "unit"})
+    table = ratings.first_ratings(["item", "rater", "label", *({"drawn"} & ratings.has)])
+    frame = arrow_to_pandas(table).astype(TEXT).rename(columns={"item": "unit"})
     frame["item"] = frame["unit"].map(document_of)
     clusters_table = ratings.items(["cluster"])
     units = zip(
         clusters_table["item"].to_pylist(), clusters_table["cluster"].to_pylist(), strict=True
     )
     clusters = {document_of(unit): cluster for unit, cluster in units}
-    return Objects(list(_marked(frame, settings, {*ratings.classifiers})), settings, clusters)
+    return Objects(
+        list(_iterate_marked_items(frame, settings, {*ratings.classifiers})), settings, clusters
+    )
 
 
 def _settings_of(ratings: Ratings) -> UnitSettings | None:
@@ -263,17 +276,22 @@ def _settings_of(ratings: Ratings) -> UnitSettings | None:
     part: Part = "all" if NONE in names else "naming"
     if "cluster" not in ratings.has:
         return None
-    if "weight" in ratings.has and numbers_named(ratings.items()["item"].to_pylist()) == SPAN:
+    if (
+        "weight" in ratings.has
+        and number_names_of_units(ratings.items()["item"].to_pylist()) == SPAN
+    ):
         return UnitSettings("spans", part=part)
     if "drawn" in ratings.has:
-        places = ratings.first(["drawn"])["drawn"].drop_null()
+        places = ratings.first_ratings(["drawn"])["drawn"].drop_null()
         numbers = len(json.loads(places[0].as_py())) if len(places) and MARKED not in names else 0
         kind = OF_NUMBERS.get(numbers, "polygons" if numbers and numbers % 2 == 0 else None)
         return None if kind is None else UnitSettings(kind, rule="matched", part=part)
     return None
 
 
-def _marked(frame: pd.DataFrame, settings: UnitSettings, models: set[str]) -> Iterator[Marked]:
+def _iterate_marked_items(
+    frame: pd.DataFrame, settings: UnitSettings, models: set[str]
+) -> Iterator[Marked]:
     at_positions, lengths = settings.rule == "positions", dict[str, float]()
     if at_positions:
         # An item is as long as the place where its last run ends.
@@ -286,7 +304,7 @@ def _marked(frame: pd.DataFrame, settings: UnitSettings, models: set[str]) -> It
             areas = _areas_of_runs(marked_rows)
         else:
             places = zip(map(json.loads, marked_rows["drawn"]), marked_rows["label"], strict=True)
-            areas = [_area(numbers, label, settings.kind) for numbers, label in places]
+            areas = [_build_area(numbers, label, settings.kind) for numbers, label in places]
         extent = (lengths[item],) if at_positions else ()
         # An object stands in several units if raters were matched in pairs.
         distinct_areas = tuple(dict.fromkeys(areas))
@@ -307,17 +325,17 @@ def _areas_of_runs(runs: pd.DataFrame) -> list[Area]:
     ]
 
 
-def _area(numbers: Sequence[Any], label: str, kind: str) -> Area:
+def _build_area(numbers: Sequence[Any], label: str, kind: str) -> Area:
     if kind == "segments":
         return Segment(numbers[0], numbers[1], label)
     if kind == "boxes":
         x, y, width, height = numbers
         return Box(x, y, width, height, label)
     if kind == "polygons":
-        return Polygon(tuple(_points(numbers)), label)
-    points = (None if min(point) < 0 else point for point in _points(numbers[:-1]))
+        return Polygon(tuple(_pair_up_coordinates(numbers)), label)
+    points = (None if min(point) < 0 else point for point in _pair_up_coordinates(numbers[:-1]))
     return Keypoints(tuple(points), numbers[-1], label)
 
 
-def _points(numbers: Sequence[float]) -> Iterable[tuple[float, float]]:
+def _pair_up_coordinates(numbers: Sequence[float]) -> Iterable[tuple[float, float]]:
     return zip(numbers[::2], numbers[1::2], strict=True)

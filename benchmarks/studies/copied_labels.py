@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.integrity.copied_rows import number_of_copies
+from agreement_pipeline.integrity.copied_rows import least_likely_number_of_copies
 from benchmarks.studies.study import Asked, Cells, percent, seeded, study
 
 Labels = np.ndarray[Any, Any]
@@ -164,7 +164,7 @@ def rows_on_which_raters_differ(labels: Labels) -> Labels:
 
 def passes_for_copies(labels: Labels) -> bool:
     n_items = rows_on_which_raters_differ(labels)
-    return len(n_items) > 0 and number_of_copies(n_items) is not None
+    return len(n_items) > 0 and least_likely_number_of_copies(n_items) is not None
 
 
 @study("round | told, %", rounds=2_000, seeded=True)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.models.correction import majorities
+from agreement_pipeline.models.correction import majority_shares
 from agreement_pipeline.models.prediction_powered import (
     OfRaters,
     PredictionPowered,
@@ -81,7 +81,7 @@ def labelled(at: Situation, chance: np.ndarray, rng: np.random.Generator) -> np.
     given = rng.binomial(at.panel[0], chance).astype(float)
     if at.majority_of is None:
         return given / at.panel[0]
-    return majorities(given, np.full(len(given), at.panel[0]), at.majority_of)
+    return majority_shares(given, np.full(len(given), at.panel[0]), at.majority_of)
 
 
 def estimated(at: Situation, rng: np.random.Generator) -> tuple[float, float, PredictionPowered]:

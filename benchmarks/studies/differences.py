@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from agreement_pipeline.estimates.comparison import weight_to_common_prevalence
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import Side, estimate_difference
 from agreement_pipeline.intervals import Inference
 from benchmarks.populations import Population, Sample, of_finders
 from benchmarks.studies.study import (
@@ -58,8 +58,8 @@ def raters(n: int, missing: float) -> Drawn:
         every = _of(replace(EVEN, raters=5, missing=missing), n, rng).patterns()
         one, other = every.raters[:2]
         return (
-            Side(one, "schouten_kappa", every.against(one)),
-            Side(other, "schouten_kappa", every.against(other)),
+            Side(one, "schouten_kappa", every.with_rater_apart(one)),
+            Side(other, "schouten_kappa", every.with_rater_apart(other)),
         )
 
     return drawn
@@ -90,7 +90,7 @@ prevalence in both rounds."""
 
 def _limits(sides: Iterable[Sides], inference: Inference, shared: int | None = None) -> np.ndarray:
     return stacked(
-        (difference(*pair, replace(inference, seed=number), shared=shared).interval, 1)
+        (estimate_difference(*pair, replace(inference, seed=number), shared=shared).interval, 1)
         for number, pair in enumerate(sides)
     )
 

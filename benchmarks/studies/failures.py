@@ -14,7 +14,7 @@ from agreement_pipeline.intervals import (
     Inference,
     compute_points,
     gather_evidence,
-    mixture,
+    mixture_variance,
 )
 from agreement_pipeline.intervals.distributions import build_expanded_percentiles
 from agreement_pipeline.intervals.evidence import OFTEN_SEEN_TIMES
@@ -139,7 +139,7 @@ def clusters(asked: Asked) -> Iterator[Cells]:
             codes = np.where(is_hard, guesses, right)
             labels = LabelsByRater(codes, scale=TWO, raters=raters)
             alone.append((labels, 1))
-            together.append((labels.in_clusters(Clusters.from_names(place)), 1))
+            together.append((labels.with_clusters(Clusters.from_names(place)), 1))
         shares = []
         for rounds in (alone, together):
             low, high = limits(ALPHA, rounds, asked.inference)
@@ -321,7 +321,7 @@ def _above(sample: Sample, inference: Inference) -> Iterator[tuple[bool, bool]]:
         found = gather_evidence(compute_points([record], counts), counts, inference)[ALPHA]
         once = method.distribution(found, record.bounds)
         of_many = (method.distribution_of_many or method.distribution)(found, record.bounds)
-        tightest = found.n * mixture(TIGHTEST, 1 - inference.confidence_level)
+        tightest = found.n * mixture_variance(TIGHTEST, 1 - inference.confidence_level)
         always = AlwaysValid(of_many, record.bounds, tightest)
         yield once.limits(tail).low > RELIABLE, always.limits(tail).low > RELIABLE
 
@@ -385,9 +385,9 @@ def _weighed(population: Mixture, n: int, asked: Asked) -> np.ndarray:
     for number, (weights, times) in enumerate(population.rounds(n, asked.rounds, 0)):
         rng = np.random.default_rng([number, n])
         seen = np.bincount(yes, weights, minlength=size + 1)
-        value = record(splits.reweighted(seen)).value
+        value = record(splits.with_weights(seen)).value
         plain, *weighed = (
-            record(splits.reweighted(rng.dirichlet(seen + mass, asked.inference.n_resamples) * n))
+            record(splits.with_weights(rng.dirichlet(seen + mass, asked.inference.n_resamples) * n))
             for mass in (1e-9, *_weights(seen))
         )
         if np.isnan(value):

@@ -13,16 +13,16 @@ import numpy as np
 from scipy.special import betainc
 
 from agreement_pipeline import Scale
-from agreement_pipeline.estimates import basis_of, estimate
+from agreement_pipeline.estimates import build_round_statistic, estimate
 from agreement_pipeline.policy.planning import (
     HOPELESS_SHARE,
     MIN_RELATIVE_GAIN,
     PLANNING_INFERENCE,
     RuleOnSimulation,
     build_assumed_population,
+    compute_true_value,
     plan_measure,
     simulate_rounds,
-    true_value,
 )
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, Statistic
@@ -200,7 +200,7 @@ def planned(
     curve = [
         np.mean(
             [
-                judging.decides(estimate(ALPHA, each, judging.inference_of(number)))
+                judging.decides(estimate(ALPHA, each, judging.inference_at_look(number)))
                 for number, each in enumerate(
                     simulate_rounds(population, int(n), 300, np.random.default_rng(n))
                 )
@@ -211,7 +211,13 @@ def planned(
     rounds = simulate_rounds(population, earlier, n_rounds, np.random.default_rng(SEED))
     found = [plan_measure(ALPHA, each, **rule, n_rounds=100, sampled=True) for each in rounds]
     plans = np.array([each.n_items for each in found if each.n_items], dtype=float)
-    yield from (name, f"{true_value(ALPHA, population):.3f}", f"{cutoff:g}", earlier, needed)
+    yield from (
+        name,
+        f"{compute_true_value(ALPHA, population):.3f}",
+        f"{cutoff:g}",
+        earlier,
+        needed,
+    )
     yield f"{100 * (1 - len(plans) / n_rounds):.0f} %"
     yield from said_of(plans, sizes, curve, needed) if len(plans) else [""] * 5
     between = [each.between for each in found if each.between]
@@ -232,7 +238,7 @@ def panels(folder: Path) -> Iterator[tuple[str, Statistic, float]]:
     """Populations of real panels, each with a cut-off for which some 300 items are needed."""
     for name, cutoff in (("hatecheck", 0.87), ("convabuse", 0.55)):
         _, rows, scale = max(rounds_in(folder / f"{name}.csv"), key=lambda each: len(each[1]))
-        basis = basis_of(ratings_of(rows, scale), ALPHA)
+        basis = build_round_statistic(ratings_of(rows, scale), ALPHA)
         assert basis is not None
         yield name, basis, cutoff
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from agreement_pipeline.estimates import basis_of, estimate
+from agreement_pipeline.estimates import build_round_statistic, estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import Statistic
 from benchmarks.studies.real_rounds import ratings_of, rounds_in
@@ -26,7 +26,7 @@ def halves(whole: Statistic, rng: np.random.Generator) -> list[Statistic]:
     weights = whole.weights.round().astype(int)
     items = rng.permutation(np.repeat(np.arange(len(weights)), weights))
     return [
-        whole.reweighted(np.bincount(some, minlength=len(weights)).astype(float))
+        whole.with_weights(np.bincount(some, minlength=len(weights)).astype(float))
         for some in (items[::2], items[1::2])
     ]
 
@@ -53,6 +53,6 @@ def real_halves(asked: Asked) -> Iterator[Cells]:
     """The same decision of both halves, as found and as said, for each data set of the folder."""
     for path in sorted(asked.folder.glob("*.csv")):
         _, rows, scale = max(rounds_in(path), key=lambda each: len(each[1]))
-        whole = basis_of(ratings_of(rows, scale), ALPHA)
+        whole = build_round_statistic(ratings_of(rows, scale), ALPHA)
         if whole is not None:
             yield path.stem, f"{whole.n_used:,}", *shares(cuts(whole, path.stem, asked.rounds))

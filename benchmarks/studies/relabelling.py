@@ -14,7 +14,7 @@ import pandas as pd
 
 from agreement_pipeline import Ratings, Scale, load_policy
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.integrity import Changes, changes_since
+from agreement_pipeline.integrity import LabelChanges, find_changes_since
 from agreement_pipeline.integrity.facts import FACTS
 from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.policy import Decision, assess, build_given_again_finding
@@ -245,13 +245,13 @@ def decided(of: Round, carried: str) -> Decision:
     return assess(ratings, POLICY, Contract.default(), gate_findings=also, checked=()).decision
 
 
-def _since(of: Round) -> Changes | None:
+def _since(of: Round) -> LabelChanges | None:
     """What changed between two deliveries of a round."""
-    return changes_since(of.ratings("nothing"), [of.ratings("nothing", deliver="early")])
+    return find_changes_since(of.ratings("nothing"), [of.ratings("nothing", deliver="early")])
 
 
-def _is_aimed(changes: Changes | None) -> bool:
-    return changes is not None and changes.aimed
+def _is_aimed(changes: LabelChanges | None) -> bool:
+    return changes is not None and changes.is_aimed
 
 
 def is_told(decision: Decision, of: Round, carried: str) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.models import items_to_draw
-from agreement_pipeline.models.correction import majorities
+from agreement_pipeline.models.correction import majority_shares
 from agreement_pipeline.models.prediction_powered import Stratum, lowest_mean
 from benchmarks.studies.study import Asked, Cells, study
 
@@ -48,7 +48,7 @@ def admitted(at: Situation, n: int, rng: np.random.Generator) -> bool:
         items = group[drawn]
         slips = rng.binomial(at.raters, SLIPS, len(items)).astype(float)
         agree = np.where(errs[items], slips, at.raters - slips)
-        right = majorities(agree, np.full(len(items), at.raters), MAJORITY)
+        right = majority_shares(agree, np.full(len(items), at.raters), MAJORITY)
         ones = np.ones(len(group))
         strata.append(Stratum(ones, np.zeros(len(group)), drawn, right))
     return 1 - lowest_mean(strata, LEVEL) < LIMIT

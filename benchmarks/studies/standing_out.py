@@ -17,7 +17,7 @@ import pandas as pd
 
 from agreement_pipeline import Ratings, Scale, judge, load_policy
 from agreement_pipeline.estimates import StandingOut, standing_out
-from agreement_pipeline.evidence import summarize, who_differs
+from agreement_pipeline.evidence import describe_who_differs, summarize
 from agreement_pipeline.measures import krippendorff_alpha
 from agreement_pipeline.ratings import MISSING
 from agreement_pipeline.statistics import Clusters, LabelsByRater, NumbersByRater
@@ -299,7 +299,7 @@ def named_beside_a_copy(n_raters: int, n_rounds: int) -> float:
             [(f"i{item:03}", panel.raters[rater], SCALE.names[code]) for item, rater, code in rows],
             columns=["item", "rater", "label"],
         )
-        named += "differs from the rest" in who_differs(Ratings.from_frame(frame, SCALE))
+        named += "differs from the rest" in describe_who_differs(Ratings.from_frame(frame, SCALE))
     return 100 * named / n_rounds
 
 

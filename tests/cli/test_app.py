@@ -4,7 +4,7 @@ from errno import ENAMETOOLONG
 import pytest
 
 from agreement_pipeline.cli import main
-from agreement_pipeline.errors import of_machine
+from agreement_pipeline.errors import machine_fault_sentence
 from agreement_pipeline.version import __version__
 
 
@@ -28,7 +28,7 @@ def test_a_path_that_the_system_refuses_is_an_error_in_one_line(capsys, command)
 
 def test_a_refusal_of_the_system_that_tells_no_path_names_none():
     """Those of Arrow tell none."""
-    assert of_machine(OSError(ENAMETOOLONG, "Failed stat()ing path")).startswith(
+    assert machine_fault_sentence(OSError(ENAMETOOLONG, "Failed stat()ing path")).startswith(
         "found [Errno 36] Failed stat()ing path; expected files that can be read"
     )
 

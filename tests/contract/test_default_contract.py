@@ -109,7 +109,7 @@ def test_each_default_check_fails_on_its_bad_round_and_no_other_does(table, expe
 
 
 def test_a_round_without_a_rating_fails():
-    empty = Ratings.from_frame(good_table().assign(assisted=True), SCALE).unassisted
+    empty = Ratings.from_frame(good_table().assign(assisted=True), SCALE).without_assisted
     assert {finding.check for finding in DEFAULT.check(empty) if not finding.passed} == {
         "rows_present",
         "items_present",

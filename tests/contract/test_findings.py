@@ -90,7 +90,7 @@ def test_an_aggregate_finding_says_what_was_found():
 
 
 def test_an_aggregate_over_nothing_has_no_value():
-    empty = Ratings.from_frame(good_table().assign(assisted=True), SCALE).unassisted
+    empty = Ratings.from_frame(good_table().assign(assisted=True), SCALE).without_assisted
     finding = next(f for f in REPLICATED.check(empty) if f.check == "replicated_items")
     assert finding.observed == (("observed_value", None),)
     assert "no value reported" in finding.description

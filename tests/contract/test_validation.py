@@ -124,7 +124,7 @@ def test_ratings_that_cannot_be_read_fail_every_check_as_an_error(monkeypatch):
     def broken(*_):
         raise OSError("the file is gone")
 
-    monkeypatch.setattr(Ratings, "every", broken)
+    monkeypatch.setattr(Ratings, "iterate_ratings", broken)
     found = check(good_table())
     assert len(found) == len(DEFAULT.expectations)
     assert {(f.passed, f.severity) for f in found.values()} == {(False, "error")}

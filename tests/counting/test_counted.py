@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from agreement_pipeline.counting import CountedRatings, counting_of, sum_counted
+from agreement_pipeline.counting import CountedRatings, counting_for, sum_counted
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.estimates import Shown, applicable, survey
+from agreement_pipeline.estimates import ShownRaters, applicable_measures, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.readers import read
 from tests.counting.tables import MADE, plain
@@ -44,17 +44,18 @@ KEPT = (
 
 def parts_of(whole, n):
     """The ratings of the first items, of the next, and so on."""
-    names, table = whole.rated().to_pylist(), whole.table
+    names, table = whole.rated_items().to_pylist(), whole.table
     starts = [part * len(names) // n for part in range(n + 1)]
     some = [names[start:end] for start, end in pairwise(starts)]
-    tests = [f"item IN ({', '.join(map(whole.session.literal, each))})" for each in some]
+    tests = [f"item IN ({', '.join(map(whole.session.literal_sql, each))})" for each in some]
     return [
-        replace(whole, table=table.view(f"SELECT * FROM {table} WHERE {test}")) for test in tests
+        replace(whole, table=table.create_view(f"SELECT * FROM {table} WHERE {test}"))
+        for test in tests
     ]
 
 
 def statistics(ratings):
-    engine = counting_of(ratings)
+    engine = counting_for(ratings)
     found = [engine.by_rater(ratings, ratings.classifiers), engine.by_rater(ratings)]
     if not ratings.scale.continuous:
         found += [engine.counts(ratings), engine.confident_labels(ratings)]
@@ -73,7 +74,7 @@ def unclustered(request):
 
 def test_one_round_counted_gives_the_estimates_of_its_ratings(made, tmp_path):
     ratings = read(made.source(tmp_path), **made.reading)
-    measures, shown = applicable(ratings), Shown.of(ratings, 20)
+    measures, shown = applicable_measures(ratings), ShownRaters.choose(ratings, 20)
     found = survey(CountedRatings.of(ratings), measures, INFERENCE, shown=shown)
     assert plain(list(found)) == plain(list(survey(ratings, measures, INFERENCE, shown=shown)))
 
@@ -91,7 +92,9 @@ def test_replicates_of_rounds_add_up(tmp_path):
     whole = read(made.source(tmp_path), **made.reading)
     total = sum_counted([CountedRatings.of(part) for part in parts_of(whole, 3)])
     found, expected = (
-        survey(each, applicable(whole, "intra-rater"), INFERENCE, scopes=("round", "rater"))
+        survey(
+            each, applicable_measures(whole, "intra-rater"), INFERENCE, scopes=("round", "rater")
+        )
         for each in (total, whole)
     )
     assert [each.value for each in found] == pytest.approx(
@@ -125,4 +128,4 @@ def test_single_items_are_gone(tmp_path):
     counted = CountedRatings.of(read(path))
     for asked in ("items", "by_item"):
         with pytest.raises(RatingsError, match="a question about single items"):
-            getattr(counting_of(counted), asked)(counted)
+            getattr(counting_for(counted), asked)(counted)

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import counting_of, require_ratings
+from agreement_pipeline.counting import counting_for, require_ratings
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Ratings, Scale, panel_teams
+from agreement_pipeline.ratings import Ratings, Scale, group_raters_by_shared_items
 from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsByRater,
@@ -37,7 +37,7 @@ def ratings(request):
 
 
 def test_numbers_are_counted_only_if_the_scale_has_no_categories(ratings):
-    counting, continuous = counting_of(ratings), ratings.scale.continuous
+    counting, continuous = counting_for(ratings), ratings.scale.continuous
     first, again = (NumbersByRater, ReplicatedNumbers) if continuous else (None, None)
     assert type(counting.by_rater(ratings)) is (first or LabelsByRater)
     assert type(counting.replicates(ratings)) is (again or ReplicatedLabels)
@@ -47,14 +47,14 @@ def test_numbers_are_counted_only_if_the_scale_has_no_categories(ratings):
 
 
 def test_it_is_known_who_rated_what_in_the_round_itself(ratings):
-    counting = counting_of(ratings)
+    counting = counting_for(ratings)
     assert sorted(counting.panel(ratings)) == ["ana", "ben"]
     assert counting.classifiers(ratings) == ("model",)
     assert counting.items(ratings) == ("i1", "i2")
 
 
 def test_classifiers_asked_for_stand_in_the_last_columns(ratings):
-    beside = counting_of(ratings).by_rater(ratings, ("model",)).against("model")
+    beside = counting_for(ratings).by_rater(ratings, ("model",)).with_rater_apart("model")
     assert (beside.classifier, sorted(beside.raters)) == ("model", ["ana", "ben"])
     assert (beside.n_items, beside.n_ratings) == (1, 1)
 
@@ -84,15 +84,15 @@ def test_a_crowd_of_whom_few_meet_is_counted_as_one_by_one():
         if not gold and rater != "r007":
             said.setdefault(item, []).append(label)
     mixes = Counter(tuple(map(labels.count, scale.names)) for labels in said.values())
-    counts = counting_of(ratings).counts(ratings)
+    counts = counting_for(ratings).counts(ratings)
     found = zip(counts.counts.tolist(), counts.weights.tolist(), strict=True)
     assert {tuple(row): weight for row, weight in found} == mixes
     not_gold = {rater for _, rater, _, gold in rows if not gold}
     assert counts.n_raters == len(not_gold - {"r007"})
-    assert {*counting_of(ratings).panel(ratings)} == not_gold - {"r007"}
+    assert {*counting_for(ratings).panel(ratings)} == not_gold - {"r007"}
     together = [
         [name for name in names[at : at + 10] if name in not_gold] for at in range(0, 240, 10)
     ]
-    assert [list(team) for team in panel_teams(ratings)] == [
+    assert [list(team) for team in group_raters_by_shared_items(ratings)] == [
         [name for name in team if name != "r007"] for team in together
     ]

@@ -51,7 +51,7 @@ def test_equal_items_are_counted_once_with_their_number(ratings):
 
 
 def test_a_classifier_stands_beside_the_panel(ratings):
-    panel = RatingsCounting().labels(ratings, ("model",)).against("model")
+    panel = RatingsCounting().labels(ratings, ("model",)).with_rater_apart("model")
     order = [panel.panel.raters.index(name) for name in "ABC"]
     found = {
         (*row, label): w
@@ -74,7 +74,7 @@ def test_the_classifiers_are_one_group_and_the_panel_the_other(tabled):
     """
     ratings = tabled(text, ("no", "yes"), classifiers=("model", "judge"))
     groups = groups_of(ratings)
-    assert set(groups.first) == {"A", "B"}
+    assert set(groups.first_group_raters) == {"A", "B"}
     assert set(groups.second) == {"model", "judge"}
     assert rows_of(groups, ["A", "B", "model", "judge"]) == {
         (0, 0, 1, 0): 2,
@@ -157,7 +157,7 @@ def test_labels_without_categories_are_not_counted(count):
 
 def test_the_panels_of_two_rounds_stand_row_by_row_on_the_same_items(ratings, tabled):
     other = tabled("A D\nno yes\nyes yes\n. yes", ("no", "yes"))
-    one, two = RatingsCounting().aligned(ratings, other)
+    one, two = RatingsCounting().align_rounds(ratings, other)
     assert one.weights.tolist() == two.weights.tolist()
     columns = [
         one.codes[:, [one.raters.index(name) for name in "ABC"]],
@@ -210,7 +210,7 @@ def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_ro
 
 def test_numbers_of_a_scale_with_categories_are_read_off_their_counts(tabled):
     ratings = tabled("A B\n1/3 2\n2 3/1/1", (1, 2, 3), "interval")
-    found = RatingsCounting().replicates(ratings).in_numbers()
+    found = RatingsCounting().replicates(ratings).as_numbers()
     said = {
         found.raters[r]: sorted(values[~np.isnan(values)].tolist())
         for r, values in zip(found.rater, found.values, strict=True)

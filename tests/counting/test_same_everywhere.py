@@ -2,10 +2,10 @@
 
 import pytest
 
-from agreement_pipeline.counting import counting_of
+from agreement_pipeline.counting import counting_for
 from agreement_pipeline.engine import duckdb_session, spark_session
 from agreement_pipeline.ratings import EXTRAS, Ratings, RatingsRows, content_columns
-from agreement_pipeline.ratings.cells import frame_in
+from agreement_pipeline.ratings.cells import load_frame_as_cells
 from agreement_pipeline.readers import read
 from tests.counting.tables import MADE, RANDOM, plain
 from tests.readers.exports_of_tools import CASES
@@ -47,7 +47,7 @@ def both(request, in_parts, tmp_path):
 
 def checked(frame, reading, session):
     """A frame under the names of `Ratings.from_frame`, in a session."""
-    cells = frame_in(session, frame, "ratings", {}, 1)
+    cells = load_frame_as_cells(session, frame, "ratings", {}, 1)
     return Ratings.from_cells(cells, reading.get("scale"), level=reading.get("level", "nominal"))
 
 
@@ -71,15 +71,15 @@ def answers(ratings):
     numbers = ("n_rated", "n_items", "n_of_panel", "n_assisted", "is_assistance_known", "repeats")
     return {
         **{name: getattr(ratings, name) for name in numbers},
-        "first": ratings.first(columns, gold=True).to_pylist(),
-        "again": ratings.again(columns).to_pylist(),
+        "first": ratings.first_ratings(columns, gold=True).to_pylist(),
+        "again": ratings.replicated_ratings(columns).to_pylist(),
         "items": ratings.items(content_columns(ratings.has)).to_pylist(),
     }
 
 
 def statistics(ratings):
     """All that is counted of ratings."""
-    counting = counting_of(ratings)
+    counting = counting_for(ratings)
     asked = ["panel", "classifiers", "items", "by_rater", "replicates", "by_item"]
     if not ratings.scale.continuous:
         asked += ["counts", "confident_labels"]
@@ -98,6 +98,6 @@ def test_spark_says_the_same_as_duckdb(both, request):
         for name in expected:
             assert found[name] == expected[name], name
     if is_counted and not here.scale.continuous:
-        assert plain(counting_of(there).aligned(there, there)) == plain(
-            counting_of(here).aligned(here, here)
+        assert plain(counting_for(there).align_rounds(there, there)) == plain(
+            counting_for(here).align_rounds(here, here)
         )

@@ -184,7 +184,7 @@ def test_a_notice_of_withdrawal_has_pseudonyms_and_all_of_its_numbers(line, name
 
 
 def test_what_was_ingested_and_not_judged_is_pending(line):
-    from agreement_pipeline.evidence import admitted_rounds, not_admitted, round_table
+    from agreement_pipeline.evidence import admitted_rounds, round_table, rounds_not_admitted
 
     released(line, ratings_frame(0.99))
     line.deliver("w1", ratings_frame(0.4))
@@ -193,7 +193,7 @@ def test_what_was_ingested_and_not_judged_is_pending(line):
     rounds = round_table(store)
     assert list(rounds["decision"]) == ["pending"]
     assert list(rounds["release"]) == ["superseded"]
-    assert not_admitted(rounds) == ("held: w1",)
+    assert rounds_not_admitted(rounds) == ("held: w1",)
     assert admitted_rounds(store) == ()
 
 
@@ -247,7 +247,7 @@ def test_a_folder_named_like_a_kept_seal_or_an_entry_is_refused(line):
 
 def test_s9_the_number_of_versions_is_said_wherever_the_decision_is(line):
     """Delivered until one is admitted: the log knows it, so everybody is told."""
-    from agreement_pipeline.evidence import event_table, round_table, round_text, summarize
+    from agreement_pipeline.evidence import event_table, round_table, rounds_in_words, summarize
 
     frame = ratings_frame(0.98)
     hard = sorted(frame["item"].unique())[:3]
@@ -261,7 +261,7 @@ def test_s9_the_number_of_versions_is_said_wherever_the_decision_is(line):
     taken_in(line)
     rounds = round_table(line.project.store)
     assert set(rounds["version"]) == {3}
-    assert round_text(rounds)["decision"].tolist()[0] == "admitted, version 3"
+    assert rounds_in_words(rounds)["decision"].tolist()[0] == "admitted, version 3"
     assert "admitted, version 3" in event_table(line.project.store.history())["what"].tolist()
     project = line.project
     found = summarize(project.store.ratings("w1"), project.policy, decision, project.name, "w1")

@@ -9,7 +9,7 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.projects import undated_name
-from agreement_pipeline.ratings import labels_alike
+from agreement_pipeline.ratings import group_lookalike_labels
 from agreement_pipeline.readers import Columns, read
 
 ROWS = [("i1", "ana", "low"), ("i1", "ben", "high"), ("i2", "ana", "mid"), ("i2", "ben", "low")]
@@ -108,5 +108,5 @@ def test_names_of_one_shape_are_told_apart_by_their_characters(tmp_path, capsys)
 
 
 def test_letters_that_differ_in_print_do_not_print_alike():
-    assert labels_alike(["Gru\u00df", "Gruss"]) == ()
-    assert len(labels_alike(["Gru\u00df", "gru\u00df"])) == 1
+    assert group_lookalike_labels(["Gru\u00df", "Gruss"]) == ()
+    assert len(group_lookalike_labels(["Gru\u00df", "gru\u00df"])) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.estimates import survey
-from agreement_pipeline.evidence import details, who_differs
+from agreement_pipeline.evidence import describe_who_differs, details
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.readers import Rules, read
 from agreement_pipeline.report import report_page
@@ -152,7 +152,7 @@ def test_nobody_is_named_while_words_do_not_meet(tmp_path):
     words = [["no", "yes"]] * 3 + [["0", "1"]]
     path = tmp_path / "table.csv"
     table_of(answers, words, ["ana", "ben", "cleo", "dan"]).to_csv(path, index=False)
-    assert who_differs(read(path)) == NOT_COMPARED
+    assert describe_who_differs(read(path)) == NOT_COMPARED
 
 
 def test_a_slip_into_the_words_of_others_hides_nothing(tmp_path):

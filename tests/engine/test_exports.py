@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 def in_order(rows):
     """The rows of a table of cells, in the order of the source."""
-    return rows.relation.ask(f"SELECT * FROM {rows} ORDER BY nth").to_pydict()
+    return rows.relation.query(f"SELECT * FROM {rows} ORDER BY nth").to_pydict()
 
 
 @pytest.mark.parametrize("name", ["label_studio", "argilla", "prodigy", "toloka"])

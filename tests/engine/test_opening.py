@@ -333,7 +333,7 @@ def test_fractions_may_be_names_of_items(tmp_path):
     files = [Made(frame, form).source(tmp_path) for form in ("parquet", "csv", "jsonl")]
     digests = {read(each).digest for each in [*files, frame]}
     assert len(digests) == 1
-    assert read(frame).rated()[0].as_py() == "0.5"
+    assert read(frame).rated_items()[0].as_py() == "0.5"
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "jsonl", "DataFrame"])

@@ -31,18 +31,18 @@ def session():
 
 
 def loaded(session, table=NUMBERS):
-    return session.load(table.schema, table.to_batches())
+    return session.load_batches(table.schema, table.to_batches())
 
 
 def names_in(session):
     """The tables and views that a session has."""
     made = "SELECT table_name AS name FROM duckdb_tables() UNION ALL "
     made += "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY name"
-    return session.ask(made)["name"].to_pylist()
+    return session.query(made)["name"].to_pylist()
 
 
 def count(relation):
-    return relation.ask(f"SELECT COUNT(*) AS n FROM {relation}")["n"][0].as_py()
+    return relation.query(f"SELECT COUNT(*) AS n FROM {relation}")["n"][0].as_py()
 
 
 def test_a_limit_has_one_session_in_a_process():
@@ -53,7 +53,7 @@ def test_a_limit_has_one_session_in_a_process():
 
 def test_a_limit_is_the_most_memory_that_the_session_takes():
     asked = "SELECT current_setting('memory_limit') AS said"
-    assert duckdb_session("300MB").ask(asked)["said"].to_pylist() == ["286.1 MiB"]
+    assert duckdb_session("300MB").query(asked)["said"].to_pylist() == ["286.1 MiB"]
 
 
 @pytest.mark.parametrize("limit", [None, "100MB"])
@@ -63,11 +63,11 @@ def test_a_query_of_all_rows_of_an_ordered_table_gives_them_in_order(limit):
     items = pa.array([f"item-{x // 3:07}" for x in shuffled])
     table = pa.table({"item": items, "place": pa.array([x % 3 for x in shuffled])})
     session = DuckDB(limit)
-    ordered = session.ordered(loaded(session, table), n_rows, ["item", "place"], "item, place")
-    found = pa.Table.from_batches(session.batches(f"SELECT place, item FROM {ordered}"))
+    ordered = session.sort_table(loaded(session, table), n_rows, ["item", "place"], "item, place")
+    found = pa.Table.from_batches(session.query_batches(f"SELECT place, item FROM {ordered}"))
     expected = table.sort_by([("item", "ascending"), ("place", "ascending")])
     assert found.select(["item", "place"]).combine_chunks() == expected.combine_chunks()
-    first = session.ask(f"SELECT item FROM {ordered} LIMIT 5")["item"].to_pylist()
+    first = session.query(f"SELECT item FROM {ordered} LIMIT 5")["item"].to_pylist()
     assert first == expected["item"][:5].to_pylist()
 
 
@@ -95,7 +95,7 @@ def test_a_process_that_was_forked_has_a_session_of_its_own():
 
 def test_rows_are_numbered_in_their_order(session):
     table = loaded(session, pa.table({"x": ["c", "a", "b"]}))
-    found = table.ask(f"SELECT x, nth FROM {table} ORDER BY x")
+    found = table.query(f"SELECT x, nth FROM {table} ORDER BY x")
     assert found.to_pydict() == {"x": ["a", "b", "c"], "nth": [1, 2, 0]}
     assert table.schema.names == ["x", "nth"]
 
@@ -103,13 +103,13 @@ def test_rows_are_numbered_in_their_order(session):
 def test_a_table_is_dropped_when_nobody_holds_it(session):
     table = loaded(session)
     assert len(names_in(session)) == 2
-    view = table.view(f"SELECT * FROM {table} WHERE x > 4")
+    view = table.create_view(f"SELECT * FROM {table} WHERE x > 4")
     del table
     assert count(view) == 5
-    kept = session.keep(f"SELECT * FROM {view}")
+    kept = session.materialize(f"SELECT * FROM {view}")
     assert len(names_in(session)) == 4
     del view
-    other = session.keep("SELECT 1 AS x")
+    other = session.materialize("SELECT 1 AS x")
     assert {*names_in(session)} == {kept.name, other.name}
 
 
@@ -119,7 +119,7 @@ def test_an_error_while_batches_are_made_is_raised_as_it_is_and_leaves_no_table(
         raise RatingsError("row 11: found nothing")
 
     with pytest.raises(RatingsError, match=r"^row 11: found nothing$"):
-        session.load(NUMBERS.schema, batches())
+        session.load_batches(NUMBERS.schema, batches())
     assert names_in(session) == []
     assert count(loaded(session)) == 10
 
@@ -129,14 +129,19 @@ def test_what_the_library_says_is_told_with_the_next_step(session):
         r"^duckdb: found a source that the engine cannot read \(.*nowhere.*\); expected a plain "
         r"table\. Correct it, or save it in another format\.$"
     )
-    for asked in (session.ask, session.keep, session.view, lambda sql: [*session.batches(sql)]):
+    for asked in (
+        session.query,
+        session.materialize,
+        session.create_view,
+        lambda sql: [*session.query_batches(sql)],
+    ):
         with pytest.raises(Unreadable, match=words):
             asked("SELECT nothing FROM nowhere")
 
 
 def test_an_answer_comes_in_batches(session):
-    table = session.keep("SELECT range AS x FROM range(10000)")
-    parts = [*session.batches(f"SELECT x FROM {table} ORDER BY x", 2048)]
+    table = session.materialize("SELECT range AS x FROM range(10000)")
+    parts = [*session.query_batches(f"SELECT x FROM {table} ORDER BY x", 2048)]
     assert max(map(len, parts)) <= 2048
     assert [x for part in parts for x in part["x"].to_pylist()] == [*range(10_000)]
 
@@ -144,8 +149,8 @@ def test_an_answer_comes_in_batches(session):
 def test_each_query_has_a_cursor_so_several_threads_may_ask_at_once(session):
     def asked(n):
         table = loaded(session, pa.table({"x": pa.array(range(n), pa.int64())}))
-        few = table.view(f"SELECT * FROM {table} WHERE x < 3")
-        parts = session.batches(f"SELECT x FROM {table} ORDER BY x", 64)
+        few = table.create_view(f"SELECT * FROM {table} WHERE x < 3")
+        parts = session.query_batches(f"SELECT x FROM {table} ORDER BY x", 64)
         seen = 0
         for part in parts:
             assert count(few) == 3
@@ -178,25 +183,25 @@ def test_few_rows_are_counted_in_one_thread_and_groups_go_to_disk_in_two():
 
 def test_a_large_file_is_counted_in_all_cores(session, tmp_path, monkeypatch):
     path = Made(PLAIN).source(tmp_path)
-    session.parquet(str(path), {"item": "item"})
+    session.scan_parquet(str(path), {"item": "item"})
     assert session.threads == 1
     monkeypatch.setattr("agreement_pipeline.engine.duckdb.MANY_THREADS_BYTES", path.stat().st_size)
     monkeypatch.setattr("agreement_pipeline.engine.duckdb.cpu_count", lambda: 6)
-    session.parquet(str(path), {"item": "item"})
+    session.scan_parquet(str(path), {"item": "item"})
     asked = "SELECT current_setting('threads') AS n"
-    assert session.threads == session.ask(asked)["n"][0].as_py() == 6
+    assert session.threads == session.query(asked)["n"][0].as_py() == 6
 
 
 def test_what_exceeds_the_limit_goes_to_disk():
     session = DuckDB("60MB")
-    table = session.keep("SELECT hash(range) AS x, hash(range + 1) AS y FROM range(8000000)")
-    spilt = session.ask("SELECT path, size FROM duckdb_temporary_files()").to_pylist()
+    table = session.materialize("SELECT hash(range) AS x, hash(range + 1) AS y FROM range(8000000)")
+    spilt = session.query("SELECT path, size FROM duckdb_temporary_files()").to_pylist()
     (folder,) = {Path(each["path"]).parent for each in spilt}
     assert folder.parent == Path(gettempdir())
     assert folder.stat().st_mode & 0o077 == 0
     assert sum(each["size"] for each in spilt) > 50_000_000
     assert count(table) == 8_000_000
-    groups = table.ask(f"SELECT COUNT(*) AS n FROM (SELECT x FROM {table} GROUP BY x) AS g")
+    groups = table.query(f"SELECT COUNT(*) AS n FROM (SELECT x FROM {table} GROUP BY x) AS g")
     assert groups["n"].to_pylist() == [8_000_000]
 
 
@@ -214,8 +219,8 @@ def test_bounds_that_a_file_states_are_not_believed(session, tmp_path):
     wrong.write_bytes(forged(written(table), bounds))
     twos = f"SELECT COUNT(*) AS n FROM read_parquet('{wrong}') WHERE label = 2"
     assert duckdb.connect().sql(twos).fetchall() == [(0,)]
-    seen = session.parquet(str(wrong), {"label": "label"})
-    assert seen.ask(f"SELECT COUNT(*) AS n FROM {seen} WHERE label = 2")["n"].to_pylist() == [2]
+    seen = session.scan_parquet(str(wrong), {"label": "label"})
+    assert seen.query(f"SELECT COUNT(*) AS n FROM {seen} WHERE label = 2")["n"].to_pylist() == [2]
     assert read(wrong).digest == read(right).digest
 
 
@@ -223,9 +228,9 @@ def test_columns_of_a_file_are_seen_under_other_names_where_it_lies(session, tmp
     path = Made(PLAIN).source(tmp_path)
     if session.engine == "spark":
         assert session.schema_of(str(path)).names == ["item", "rater", "label"]
-    seen = session.parquet(str(path), {"who": "rater", "what": "label"})
+    seen = session.scan_parquet(str(path), {"who": "rater", "what": "label"})
     assert seen.schema.names == ["who", "what", "nth"]
-    found = seen.ask(f"SELECT who, nth FROM {seen} ORDER BY nth")
+    found = seen.query(f"SELECT who, nth FROM {seen} ORDER BY nth")
     assert found["who"].to_pylist() == PLAIN["rater"].tolist()
     assert found["nth"].to_pylist() == [*range(len(PLAIN))]
 
@@ -299,8 +304,8 @@ def test_times_of_a_dataframe_of_spark_are_told_in_utc(spark):
             for table in tables:
                 found, expected = read(of_spark(table)), read(table)
                 assert found.digest == expected.digest
-                assert found.first(["item"]).equals(expected.first(["item"]))
-            first = read(of_spark(tables[0])).first(["timestamp"])["timestamp"].to_pylist()
+                assert found.first_ratings(["item"]).equals(expected.first_ratings(["item"]))
+            first = read(of_spark(tables[0])).first_ratings(["timestamp"])["timestamp"].to_pylist()
             assert first[:2] == ["2026-10-25 00:30:00+00:00", "2026-10-25 01:15:00.123000+00:00"]
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
@@ -309,10 +314,10 @@ def test_times_of_a_dataframe_of_spark_are_told_in_utc(spark):
 def spelt(session):
     """What a session says of odd texts and names."""
     chosen = [
-        f"{session.literal(each)} AS {session.column(f'{at} {each}')}"
+        f"{session.literal_sql(each)} AS {session.column_sql(f'{at} {each}')}"
         for at, each in enumerate(ODD)
     ]
-    return session.ask(f"SELECT {', '.join(chosen)}").to_pylist()
+    return session.query(f"SELECT {', '.join(chosen)}").to_pylist()
 
 
 def test_odd_texts_and_names_stand_in_a_query_as_they_are(session):
@@ -327,16 +332,16 @@ def test_odd_texts_and_names_stand_in_a_query_of_spark_as_they_are(spark):
 def said_by(session):
     """What a session says of rows that it was given, keeps and sees."""
     table = loaded(session, pa.table({"x": ["a1", "b2", "a3", None]}))
-    view = table.view(f"SELECT * FROM {table} WHERE {session.matches('x', '^a[0-9]$')}")
-    kept = session.keep(f"SELECT x, nth FROM {view}")
-    both = session.hashed("nth % 2", "x IS NULL")
+    view = table.create_view(f"SELECT * FROM {table} WHERE {session.matches_sql('x', '^a[0-9]$')}")
+    kept = session.materialize(f"SELECT x, nth FROM {view}")
+    both = session.hash_sql("nth % 2", "x IS NULL")
     alike = f"SELECT COUNT(DISTINCT {both}) AS n FROM {table}"
     rows = [
         row
-        for part in session.batches(f"SELECT * FROM {kept} ORDER BY nth")
+        for part in session.query_batches(f"SELECT * FROM {kept} ORDER BY nth")
         for row in part.to_pylist()
     ]
-    return rows, session.ask(alike).to_pylist(), view.schema.names
+    return rows, session.query(alike).to_pylist(), view.schema.names
 
 
 @pytest.mark.slow
@@ -346,7 +351,7 @@ def test_spark_answers_as_duckdb_does(session, spark):
     assert found == ([{"x": "a1", "nth": 0}, {"x": "a3", "nth": 2}], [{"n": 3}], ["x", "nth"])
     words = r"^spark: found a source that the engine cannot read \(.*\); expected a plain table\."
     with pytest.raises(Unreadable, match=words):
-        spark_session().ask("SELECT nothing FROM nowhere")
+        spark_session().query("SELECT nothing FROM nowhere")
 
 
 @pytest.mark.slow

@@ -167,7 +167,7 @@ def options(request):
 
 def cells(ratings):
     """Item, rater and label of each rating."""
-    columns = ratings.first(["item", "rater", "label"]).columns
+    columns = ratings.first_ratings(["item", "rater", "label"]).columns
     return sorted(zip(*(each.to_pylist() for each in columns), strict=True))
 
 

@@ -32,8 +32,8 @@ RULES = Rules(where={"status": ("done",)}, replicate_of="of", strata=("status",)
 
 def cells(rows, *names):
     """Some columns of rows, sorted."""
-    some = ", ".join(rows.quoted(name) for name in names)
-    found = rows.relation.ask(f"SELECT {some} FROM {rows}").to_pylist()
+    some = ", ".join(rows.quote_column(name) for name in names)
+    found = rows.relation.query(f"SELECT {some} FROM {rows}").to_pylist()
     return sorted([tuple(row.values()) for row in found], key=str)
 
 

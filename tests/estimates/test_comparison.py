@@ -92,7 +92,7 @@ def test_rounds_of_other_items_are_drawn_apart(clean):
 
 
 def test_rounds_that_share_some_items_are_paired_by_those(clean):
-    kept = clean.rated().to_pylist()[:50]
+    kept = clean.rated_items().to_pylist()[:50]
     found = compare(
         clean, ratings(items=kept, careless=("ana",)), measure="krippendorff_alpha", **FEW
     )
@@ -224,7 +224,8 @@ def test_classifiers_are_compared_in_numbers(numbers):
         - value(numbers, "alpha_gain", "classifier bad")
     )
     items = [
-        set(numbers.first(["item"], raters=[name])["item"].to_pylist()) for name in ("good", "bad")
+        set(numbers.first_ratings(["item"], raters=[name])["item"].to_pylist())
+        for name in ("good", "bad")
     ]
     assert found.n_shared == len(items[0] & items[1])
     assert "paired by item" in found.method

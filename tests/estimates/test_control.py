@@ -7,12 +7,12 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import MIN_EARLIER_ROUNDS, Reading, control_chart
+from agreement_pipeline.estimates import MIN_EARLIER_ROUNDS, RoundReading, build_control_chart
 
 
 def readings(values, errors):
     return [
-        Reading(f"w{n}", value, error)
+        RoundReading(f"w{n}", value, error)
         for n, (value, error) in enumerate(zip(values, errors, strict=True))
     ]
 
@@ -34,13 +34,13 @@ def slow(before, error):
 def test_limits_are_those_of_a_slow_loop():
     values = [0.80, 0.84, 0.78, 0.86, 0.81, 0.83, 0.82, 0.45]
     rounds = readings(values, [0.02, 0.01, 0.03, 0.02, 0.02, 0.01, 0.02, 0.04])
-    for place, each in enumerate(control_chart(rounds)):
+    for place, each in enumerate(build_control_chart(rounds)):
         if place < MIN_EARLIER_ROUNDS:
             assert each.limits is None
         else:
             found = (each.centre, *each.limits)
             assert found == pytest.approx(slow(rounds[:place], rounds[place].error), abs=1e-9)
-    assert [each.out for each in control_chart(rounds)] == [False] * 7 + [True]
+    assert [each.is_out_of_limits for each in build_control_chart(rounds)] == [False] * 7 + [True]
 
 
 @pytest.mark.parametrize("between", [0.0, 0.04, 0.08])
@@ -52,39 +52,51 @@ def test_rounds_of_one_process_seldom_fall_out_whatever_their_sizes(between):
         errors = random.uniform(0.01, 0.04, 30)
         values = random.normal(0.8, np.hypot(errors, between))
         out += sum(
-            each.out for each in control_chart(readings(values, errors))[MIN_EARLIER_ROUNDS:]
+            each.is_out_of_limits
+            for each in build_control_chart(readings(values, errors))[MIN_EARLIER_ROUNDS:]
         )
     assert out / (200 * 23) < 0.01
 
 
 def test_no_limit_lies_beyond_what_the_measure_can_reach():
     rounds = readings([0.9, 0.99] * 5, [0.05] * 10)
-    free, bounded = control_chart(rounds)[-1], control_chart(rounds, bounds=(-1.0, 1.0))[-1]
+    free, bounded = (
+        build_control_chart(rounds)[-1],
+        build_control_chart(rounds, bounds=(-1.0, 1.0))[-1],
+    )
     assert free.limits.high > 1
     assert bounded.limits == (free.limits.low, 1.0)
 
 
 def test_under_eight_rounds_nobody_can_tell():
-    few = control_chart(readings([0.8] * 6 + [0.1], [0.02] * 7))
+    few = build_control_chart(readings([0.8] * 6 + [0.1], [0.02] * 7))
     assert [each.limits for each in few] == [None] * 7
 
 
 def test_a_small_round_may_lie_farther_out_than_a_large_one():
     usual = readings([0.80, 0.81] * 5, [0.01] * 10)
-    small, large = (control_chart([*usual, Reading("w", 0.7, error)])[-1] for error in (0.05, 0.01))
-    assert (small.out, large.out, large.lower) == (False, True, True)
+    small, large = (
+        build_control_chart([*usual, RoundReading("w", 0.7, error)])[-1] for error in (0.05, 0.01)
+    )
+    assert (small.is_out_of_limits, large.is_out_of_limits, large.is_below_limits) == (
+        False,
+        True,
+        True,
+    )
 
 
 def test_a_round_that_fell_out_is_not_part_of_what_is_expected():
     usual = readings([0.80, 0.81] * 4, [0.01] * 8)
-    with_bad = control_chart([*usual, Reading("bad", 0.4, 0.01), Reading("next", 0.8, 0.01)])[-1]
+    with_bad = build_control_chart(
+        [*usual, RoundReading("bad", 0.4, 0.01), RoundReading("next", 0.8, 0.01)]
+    )[-1]
     assert (with_bad.centre, with_bad.limits) == (
-        control_chart([*usual, Reading("next", 0.8, 0.01)])[-1].centre,
-        control_chart([*usual, Reading("next", 0.8, 0.01)])[-1].limits,
+        build_control_chart([*usual, RoundReading("next", 0.8, 0.01)])[-1].centre,
+        build_control_chart([*usual, RoundReading("next", 0.8, 0.01)])[-1].limits,
     )
 
 
 @pytest.mark.parametrize(("value", "error"), [(math.nan, 0.1), (0.8, 0.0), (0.8, math.inf)])
 def test_a_reading_has_a_value_and_a_standard_error(value, error):
     with pytest.raises(AgreementError, match="expected a finite value with a standard error"):
-        Reading("w1", value, error)
+        RoundReading("w1", value, error)

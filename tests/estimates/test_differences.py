@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import Difference
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import Side, estimate_difference
 from agreement_pipeline.intervals import Inference, Interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
@@ -27,7 +27,8 @@ def item_bootstrap(one, other, measure, paired, seed=0, n=1000):
         )
         found.append(
             float(
-                function(one.reweighted(weights)).value - function(other.reweighted(others)).value
+                function(one.with_weights(weights)).value
+                - function(other.with_weights(others)).value
             )
         )
     return np.quantile(found, [0.025, 0.975])
@@ -37,7 +38,7 @@ def item_bootstrap(one, other, measure, paired, seed=0, n=1000):
 def test_the_interval_of_two_classifiers_is_that_of_resampling_items(paired):
     measure = "vanbelle_albert_kappa"
     one, other = panels(1, 0.9, 0.6)
-    found = difference(
+    found = estimate_difference(
         Side("one", measure, one), Side("other", measure, other), shared=N if paired else None
     )
     low, high = item_bootstrap(one, other, measure, paired)
@@ -52,7 +53,7 @@ def test_what_makes_an_item_hard_for_both_does_not_blur_how_far_they_differ():
     one, other = (
         Side(each.classifier, "vanbelle_albert_kappa", each) for each in panels(2, 0.8, 0.7)
     )
-    together, apart = difference(one, other, shared=N), difference(one, other)
+    together, apart = estimate_difference(one, other, shared=N), estimate_difference(one, other)
     assert together.interval.high - together.interval.low < 0.8 * (
         apart.interval.high - apart.interval.low
     )
@@ -61,7 +62,7 @@ def test_what_makes_an_item_hard_for_both_does_not_blur_how_far_they_differ():
 
 def test_two_classifiers_that_never_differed_are_not_certain_never_to():
     (one,) = panels(4, 0.8)
-    found = difference(
+    found = estimate_difference(
         Side("one", "shah_s", one),
         Side("other", "shah_s", one.panel.with_classifier(one.labels, "other")),
         shared=N,
@@ -79,7 +80,9 @@ def test_of_measures_of_every_category_the_lowest_are_compared():
         )
         for rows in ([2, 1, 0], [1, 1, 1])
     ]
-    found = difference(*(Side(str(k), "specific_agreement", each) for k, each in enumerate(counts)))
+    found = estimate_difference(
+        *(Side(str(k), "specific_agreement", each) for k, each in enumerate(counts))
+    )
     values = [np.nanmin(MEASURES["specific_agreement"](each).value) for each in counts]
     assert found.value == pytest.approx(values[0] - values[1])
     assert found.interval.low <= found.value <= found.interval.high
@@ -94,14 +97,14 @@ def test_a_category_that_is_named_is_compared_and_one_that_nobody_gave_is_undefi
         for rows in ([2, 1, 0, 0], [1, 1, 1, 0])
     ]
     for place, category in enumerate("abc"):
-        found = difference(
+        found = estimate_difference(
             *(Side(str(k), "specific_agreement", each, category) for k, each in enumerate(counts)),
             inference=Inference(n_resamples=2000),
         )
         values = [MEASURES["specific_agreement"](each).value[place] for each in counts]
         assert found.value == pytest.approx(values[0] - values[1])
         assert found.interval.low <= found.value <= found.interval.high
-    never = difference(
+    never = estimate_difference(
         *(Side(str(k), "specific_agreement", each, "d") for k, each in enumerate(counts))
     )
     assert (
@@ -115,7 +118,7 @@ def test_a_category_that_was_always_agreed_on_is_not_certain_to_be():
         CategoryCounts([[3, 0, 0], [0, 3, 0], [0, 1, 2]], weights, scale=Scale(tuple("abc")))
         for weights in ([6, 30, 30], [6, 30, 20])
     ]
-    found = difference(
+    found = estimate_difference(
         *(Side(str(k), "specific_agreement", each, "a") for k, each in enumerate(counts))
     )
     assert found.value == 0
@@ -133,14 +136,14 @@ def test_a_category_that_was_always_agreed_on_is_not_certain_to_be():
 def test_a_category_that_cannot_be_compared_is_refused(measure, category, need):
     counts = labelled(11, 0.8)[0].counts().merged()
     with pytest.raises(AgreementError, match=f"found category '{category}'; expected {need}"):
-        difference(
+        estimate_difference(
             Side("a", measure, counts, category), Side("b", measure, counts, category), shared=N
         )
 
 
 def test_an_undefined_side_gives_its_reason_and_no_number():
     lonely = CategoryCounts([[1, 0], [0, 1]], scale=TWO)
-    found = difference(
+    found = estimate_difference(
         Side("alone", "krippendorff_alpha", lonely),
         Side("seen", "krippendorff_alpha", labelled(7, 0.8)[0].counts().merged()),
     )
@@ -157,7 +160,7 @@ def test_an_undefined_side_gives_its_reason_and_no_number():
 def test_undefined_draws_count_against_both_limits():
     rare = CategoryCounts([[3, 0], [0, 3]], [11, 1], scale=TWO)
     both = CategoryCounts([[3, 0], [0, 3]], [6, 6], scale=TWO)
-    found = difference(
+    found = estimate_difference(
         Side("rare", "krippendorff_alpha", rare),
         Side("both", "krippendorff_alpha", both),
         Inference(n_resamples=4000),
@@ -182,7 +185,7 @@ def test_too_few_dear_draws_for_limits_so_far_out_give_the_bounds(confidence_lev
         )
         for error in (0.3, 0.6)
     )
-    found = difference(
+    found = estimate_difference(
         Side("one", "um_phi", one),
         Side("other", "um_phi", other),
         Inference(confidence_level=confidence_level),
@@ -206,18 +209,22 @@ def test_sides_that_share_items_must_be_the_same_rows():
         AgreementError,
         match="found 400 and 399 rows that differ; expected the same items row by row",
     ):
-        difference(
+        estimate_difference(
             Side("a", "shah_kappa_s", patterns), Side("b", "shah_kappa_s", fewer), shared=399
         )
 
 
 def test_the_same_seed_gives_the_same_limits_and_the_mapping_says_what_was_compared():
     one, other = (Side(each.classifier, "shah_s", each) for each in panels(10, 0.9, 0.7))
-    found = difference(one, other, Inference(n_resamples=500, seed=[1, 2]), shared=N)
-    assert found == difference(one, other, Inference(n_resamples=500, seed=[1, 2]), shared=N)
+    found = estimate_difference(one, other, Inference(n_resamples=500, seed=[1, 2]), shared=N)
+    assert found == estimate_difference(
+        one, other, Inference(n_resamples=500, seed=[1, 2]), shared=N
+    )
     assert (
         found.interval
-        != difference(one, other, Inference(n_resamples=500, seed=[1, 3]), shared=N).interval
+        != estimate_difference(
+            one, other, Inference(n_resamples=500, seed=[1, 3]), shared=N
+        ).interval
     )
     told = found.to_mapping()
     assert (told["one"], told["other"], told["n_shared"], told["difference"]) == (

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import drift
+from agreement_pipeline.estimates import find_drift
 from agreement_pipeline.intervals import mean_interval, mean_interval_of_rows, share_interval
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -40,7 +40,7 @@ def by_scope(found):
 
 @pytest.fixture(scope="module")
 def found():
-    return by_scope(drift(ratings_of(NOW), ratings_of(BEFORE)))
+    return by_scope(find_drift(ratings_of(NOW), ratings_of(BEFORE)))
 
 
 @pytest.mark.parametrize("rater", RATERS)
@@ -75,24 +75,24 @@ def test_a_category_is_compared_on_the_same_items_of_the_panel(found, category):
 
 def test_a_change_whose_interval_leaves_out_nothing_has_moved():
     before = ratings_of(frame_of(3, 0, 60, yes=0.1))
-    moved = by_scope(drift(ratings_of(frame_of(4, 0, 60, yes=0.7)), before))
+    moved = by_scope(find_drift(ratings_of(frame_of(4, 0, 60, yes=0.7)), before))
     assert moved["category yes"].moved
     assert moved["category yes"].value > 0
     assert not moved["rater ana"].moved
-    assert not any(each.moved for each in drift(before, before))
+    assert not any(each.moved for each in find_drift(before, before))
 
 
 def test_whole_clusters_say_how_much_items_tell():
     names = {f"i{item:02}": f"d{item // 5}" for item in range(40)}
     rounds = [each.assign(cluster=each["item"].map(names)) for each in (NOW, BEFORE)]
     now, before = map(ratings_of, rounds)
-    found = by_scope(drift(now, before))
+    found = by_scope(find_drift(now, before))
     assert (found["rater ana"].interval, found["rater ana"].undefined.split(",")[0]) == (
         None,
         "items come in clusters",
     )
     assert found["category yes"].interval is not None
-    one = by_scope(drift(*(ratings_of(each.assign(cluster="d")) for each in (NOW, BEFORE))))
+    one = by_scope(find_drift(*(ratings_of(each.assign(cluster="d")) for each in (NOW, BEFORE))))
     assert one["category yes"].interval is None
     assert one["category yes"].undefined.startswith("the shared items come from one cluster;")
 
@@ -106,7 +106,7 @@ def test_of_numbers_the_mean_of_a_rater_may_change():
         )
         for shift in (np.linspace(0.5, 1.5, 20), 0.0)
     ]
-    (found,) = drift(*rounds)
+    (found,) = find_drift(*rounds)
     known = stats.ttest_1samp(np.linspace(0.5, 1.5, 20), 0).confidence_interval(0.95)
     assert (found.what, found.moved) == ("change of mean", True)
     assert (found.value, *found.interval) == pytest.approx((1.0, known.low, known.high))
@@ -129,7 +129,7 @@ def test_of_numbers_the_mean_of_a_rater_may_change():
 )
 def test_rounds_that_cannot_be_compared_are_refused(before, words):
     with pytest.raises(AgreementError, match=words):
-        drift(ratings_of(NOW), before)
+        find_drift(ratings_of(NOW), before)
 
 
 def test_a_mean_over_clusters_of_equal_size_is_the_mean_of_their_means():
@@ -161,11 +161,11 @@ def test_vectors_are_compared_by_dimension():
     scale = Scale(None, "multivariate interval", dimensions=2)
     ratings = Ratings.from_frame(frame, scale)
     with pytest.raises(AgreementError, match=r"expected labels of one dimension. Compare each"):
-        drift(ratings, ratings)
+        find_drift(ratings, ratings)
 
 
 def test_drift_is_a_table_with_its_limits():
-    found = drift(ratings_of(NOW), ratings_of(BEFORE))
+    found = find_drift(ratings_of(NOW), ratings_of(BEFORE))
     first, row = found[0], found.to_frame().iloc[0]
     assert (row["scope"], row["what"]) == (str(first.scope), first.what)
     assert (row["value"], row["low"], row["high"]) == (first.value, *first.interval)

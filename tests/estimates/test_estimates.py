@@ -9,8 +9,15 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimate_each, registered
-from agreement_pipeline.intervals import Inference, Interval, resample
+from agreement_pipeline.estimates import (
+    ROUND,
+    Estimate,
+    Scope,
+    estimate,
+    estimate_each,
+    find_registered_measure,
+)
+from agreement_pipeline.intervals import Inference, Interval, draw_reweighted
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
@@ -155,7 +162,7 @@ def test_of_rho_no_more_is_known_than_the_fewer_of_the_items_paired_and_those_me
         [[labels - 1, 1]] * len(again), again, [0, 1, 0, 0][: len(again)], first
     )
     rests_on = MEASURES["campagner_cabitza_rho"].rests_on
-    assert (rests_on.units(cells), rests_on.deciding(cells)) == (12, n)
+    assert (rests_on.n_independent_units(cells), rests_on.n_deciding_units(cells)) == (12, n)
 
 
 def test_cells_too_short_to_show_guessing_decide_nothing():
@@ -166,12 +173,12 @@ def test_cells_too_short_to_show_guessing_decide_nothing():
     first = LabelsByRater([[0, 0], [1, 1], [2, 2]], [5, 4, 3], scale=THREE, raters="xy")
     cells = ReplicatedLabels([[2, 1, 0], [0, 2, 1], [0, 0, 2]], [0, 1, 2], [0, 1, 0], first)
     rests_on = MEASURES["campagner_cabitza_rho"].rests_on
-    assert (rests_on.units(cells), rests_on.deciding(cells)) == (12, 9)
-    documents = cells.in_clusters(Clusters(np.array([0, 1, 2]), np.ones(3)))
-    assert rests_on.deciding(documents) == pytest.approx((5 + 4) ** 2 / (5**2 + 4**2))
+    assert (rests_on.n_independent_units(cells), rests_on.n_deciding_units(cells)) == (12, 9)
+    documents = cells.with_clusters(Clusters(np.array([0, 1, 2]), np.ones(3)))
+    assert rests_on.n_deciding_units(documents) == pytest.approx((5 + 4) ** 2 / (5**2 + 4**2))
     few, more = (
         estimate("campagner_cabitza_rho_robust", each, Inference(n_resamples=1000))
-        for each in (cells, cells.reweighted(10 * cells.weights))
+        for each in (cells, cells.with_weights(10 * cells.weights))
     )
     assert [each.distribution.n for each in (few, more)] == [9, 90]
 
@@ -196,18 +203,18 @@ def read_in_three_ways(kappa, block):
     lighter = unseen * [5 / max(each, 5) for each in times]
     kinds = np.eye(len(times))
     one_more = [
-        float(kappa(block.reweighted(np.append(SEEN.weights, kind)[None])).value[0])
+        float(kappa(block.with_weights(np.append(SEEN.weights, kind)[None])).value[0])
         for kind in kinds
     ]
     raising = unseen.sum(1, keepdims=True) / 3 * kinds[np.argmax(one_more)]
     return [
-        kappa(SEEN.reweighted(seen)).value,
-        *(kappa(block.reweighted(np.hstack([seen, each]))).value for each in (lighter, raising)),
+        kappa(SEEN.with_weights(seen)).value,
+        *(kappa(block.with_weights(np.hstack([seen, each]))).value for each in (lighter, raising)),
     ]
 
 
 def test_the_interval_is_that_of_the_measure_over_the_draws_with_tails_for_so_many_items():
-    blocks, kappa = list(resample(SEEN, 500, 3)), MEASURES["fleiss_kappa"]
+    blocks, kappa = list(draw_reweighted(SEEN, 500, 3)), MEASURES["fleiss_kappa"]
     read = zip(*(read_in_three_ways(kappa, block) for block in blocks), strict=True)
     seen_alone, lighter, raised = map(np.concatenate, read)
     found = estimate("fleiss_kappa", SEEN, Inference(confidence_level=0.9, n_resamples=500, seed=3))
@@ -303,7 +310,7 @@ def test_an_undefined_measure_gives_its_reason_and_nothing_else():
 )
 def test_a_measure_that_is_not_registered_is_refused_with_the_nearest_name(name, hint):
     with pytest.raises(PolicyError, match=hint):
-        registered(name)
+        find_registered_measure(name)
 
 
 def test_the_interval_holds_the_value_even_at_the_edge_of_what_is_possible():

@@ -8,7 +8,7 @@ from agreement_pipeline import Scale, readers
 from agreement_pipeline.counting import CountedRatings, read_contingency, read_counts
 from agreement_pipeline.estimates import (
     SCOPE_KINDS,
-    applicable,
+    applicable_measures,
     compare,
     measure,
     survey,
@@ -59,7 +59,9 @@ def plain(found):
 
 
 def surveyed(ratings, measures=None, scopes=SCOPE_KINDS):
-    return plain(survey(ratings, measures or applicable(ratings), INFERENCE, scopes=scopes))
+    return plain(
+        survey(ratings, measures or applicable_measures(ratings), INFERENCE, scopes=scopes)
+    )
 
 
 @pytest.fixture(scope="module")

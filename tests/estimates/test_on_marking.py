@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.estimates import applicable, estimate, survey
+from agreement_pipeline.estimates import applicable_measures, estimate, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
@@ -55,7 +55,7 @@ def named(*answers):
     ]
     settings = UnitSettings("boxes", part="naming")
     ratings = units_of(drawn, settings, Scale(("cell", "debris"))).ratings
-    return replace(ratings, origin=Origin.of("tool", ["raters"], {}, settings.part))
+    return replace(ratings, origin=Origin.build("tool", ["raters"], {}, settings.part))
 
 
 CELL, DEBRIS, APART = ("cell", "cell"), ("debris", "debris"), ("cell", "debris")
@@ -103,8 +103,8 @@ def beside(other, occurrence):
 )
 def test_measures_of_models_and_of_replicates_have_no_such_share(question, other, occurrence, part):
     ratings = beside(other, occurrence)
-    ratings = replace(ratings, origin=Origin.of("tool", ["raters"], {}, part))
-    names = [name for name in applicable(ratings, question) if MEASURES[name].per_category]
+    ratings = replace(ratings, origin=Origin.build("tool", ["raters"], {}, part))
+    names = [name for name in applicable_measures(ratings, question) if MEASURES[name].per_category]
     told = survey(ratings, names, Inference(n_resamples=200), scopes={"classifier", "category"})
     assert any(each.value is not None for each in told)
     assert {each.on_marking for each in told} == {None}

@@ -11,7 +11,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import CATEGORIES, CLASSIFIERS, simulate_round
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.estimates import measure, measure_ratings, survey
-from agreement_pipeline.estimates.estimates import registered
+from agreement_pipeline.estimates.estimates import find_registered_measure
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, assess
@@ -230,7 +230,7 @@ def test_a_round_of_two_raters_and_its_pair_show_one_interval():
 @pytest.mark.parametrize("name", ["pabak", "randolph_kappa"])
 def test_a_measure_under_another_name_is_pointed_out(name):
     with pytest.raises(PolicyError, match="Did you mean 'bennett_s'"):
-        registered(name)
+        find_registered_measure(name)
 
 
 @pytest.mark.parametrize(

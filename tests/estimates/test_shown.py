@@ -9,11 +9,11 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import (
     MAX_SHOWN,
-    Shown,
-    applicable,
+    ShownRaters,
+    applicable_measures,
     measure_ratings,
     survey,
-    values_of,
+    value_by_scope,
 )
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -50,7 +50,7 @@ def ratings(**options):
 def test_the_only_pair_of_a_panel_is_shown_and_has_the_value_of_the_round():
     both = ratings(n_raters=2)
     found = survey(
-        both, ["krippendorff_alpha"], FEW, scopes=("round", "pair"), shown=Shown.of(both)
+        both, ["krippendorff_alpha"], FEW, scopes=("round", "pair"), shown=ShownRaters.choose(both)
     )
     values = {each.scope.kind: each.value for each in found}
     assert values.keys() == {"round", "pair"}
@@ -69,13 +69,13 @@ def agreement_by_pair(table):
 
 def one_of_each_kind(ratings):
     """A measure for each statistic that the ratings have."""
-    return list({MEASURES[name].needs: name for name in applicable(ratings)}.values())
+    return list({MEASURES[name].needs: name for name in applicable_measures(ratings)}.values())
 
 
 def test_a_panel_that_is_not_large_is_shown_whole():
     small = ratings(n_raters=MAX_SHOWN)
-    shown = Shown.of(small)
-    assert shown.left_out() is None
+    shown = ShownRaters.choose(small)
+    assert shown.left_out_sentence() is None
     assert list(shown.raters) == sorted(small.raters)
     assert list(shown.pairs) == list(combinations(sorted(small.raters), 2))
     names = one_of_each_kind(small)
@@ -84,7 +84,7 @@ def test_a_panel_that_is_not_large_is_shown_whole():
 
 def test_those_who_agree_least_are_shown():
     """Each is taken to agree on ten items more, so those who share few are not the first."""
-    shown, pairs = Shown.of(ratings()), agreement_by_pair(frame())
+    shown, pairs = ShownRaters.choose(ratings()), agreement_by_pair(frame())
     by_pair = sorted(pairs, key=lambda pair: ((pairs[pair][0] + 10) / (pairs[pair][1] + 10), pair))
     of_rater = {
         rater: np.array([both for pair, both in pairs.items() if rater in pair]).sum(0)
@@ -101,22 +101,22 @@ def test_pairs_who_share_no_item_are_not_counted():
     """Each of 14 raters shares an item with the next alone."""
     rows = [(f"i{r}", f"r{r + at:02}", "ny"[r % 2]) for r in range(13) for at in (0, 1)]
     crowd = pd.DataFrame(rows, columns=["item", "rater", "label"])
-    shown = Shown.of(Ratings.from_frame(crowd, SCALE))
+    shown = ShownRaters.choose(Ratings.from_frame(crowd, SCALE))
     assert (len(shown.pairs), shown.n_pairs) == (MAX_SHOWN, 13)
 
 
 def test_those_who_met_most_items_again_are_shown():
     met = [(f"r{r:02}", 3 + r % 7) for r in range(12)]
-    shown = Shown.of(ratings(again=met))
+    shown = ShownRaters.choose(ratings(again=met))
     often = sorted(met, key=lambda each: (-each[1], each[0]))
     assert list(shown.again) == [rater for rater, _ in often[:MAX_SHOWN]]
     assert shown.n_again == 12
-    assert shown.of_both().raters == shown.again
+    assert shown.of_raters_with_replicates().raters == shown.again
 
 
 def test_what_is_left_out_is_said_in_words():
     pairs = N_RATERS * (N_RATERS - 1) // 2
-    assert Shown.of(ratings()).left_out() == (
+    assert ShownRaters.choose(ratings()).left_out_sentence() == (
         f"shown are {MAX_SHOWN} of {N_RATERS} raters, those who agree least; "
         f"{MAX_SHOWN} of {pairs} pairs of raters, those who agree least. "
         "For all, use measure --scope rater --scope without --scope pair"
@@ -125,7 +125,7 @@ def test_what_is_left_out_is_said_in_words():
 
 def test_what_is_shown_is_estimated_as_if_all_were():
     many = ratings(again=[("r00", 9), ("r13", 9)])
-    shown, names = Shown.of(many), one_of_each_kind(many)
+    shown, names = ShownRaters.choose(many), one_of_each_kind(many)
     everything = {(each.measure, each.scope): each for each in survey(many, names, FEW)}
     some = survey(many, names, FEW, shown=shown)
     assert all(everything[each.measure, each.scope] == each for each in some)
@@ -157,7 +157,9 @@ def test_a_rule_is_judged_on_every_rater_and_pair():
 def test_values_alone_are_those_of_the_estimates():
     many = ratings()
     found = measure_ratings(many, ["schouten_kappa"], FEW, scopes=("rater",))
-    assert values_of(many, "schouten_kappa", "rater") == {each.scope: each.value for each in found}
+    assert value_by_scope(many, "schouten_kappa", "rater") == {
+        each.scope: each.value for each in found
+    }
 
 
 def test_a_thousand_raters_of_few_items_are_measured_by_what_stays_defined():
@@ -188,7 +190,7 @@ def test_numbers_of_many_raters_are_shown_in_the_same_way(level):
     if size == 1:
         table["label"] = [label[0] for label in table["label"]]
     numbers = Ratings.from_frame(table, Scale(None, level, dimensions=size))
-    shown = Shown.of(numbers)
+    shown = ShownRaters.choose(numbers)
     assert shown.raters[0] == "r11"
     assert {"r00", "r01"}.isdisjoint(shown.raters)
     found = survey(numbers, ["krippendorff_alpha"], FEW, shown=shown)

@@ -8,16 +8,16 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from agreement_pipeline import Scale
-from agreement_pipeline.estimates import StandingOut, alike_first, standing_out
+from agreement_pipeline.estimates import StandingOut, order_raters_by_agreement, standing_out
 from agreement_pipeline.estimates.standing_out import (
     RaterWhoDiffers,
     _alpha_and_gradient,
+    _find_large_rises,
     _Items,
-    _large_rises,
 )
 from agreement_pipeline.measures import krippendorff_alpha
 from agreement_pipeline.statistics import Clusters, LabelsByRater, NumbersByRater, rater_distances
-from agreement_pipeline.students_t import lower_tail
+from agreement_pipeline.students_t import lower_tail_probability
 from benchmarks.studies.standing_out import (
     ALIKE,
     HABITS,
@@ -96,7 +96,7 @@ def test_the_points_of_a_level_are_as_far_apart_as_its_alpha_says(level, of_numb
         names = (0, 2, 3, 5) if level in ("interval", "ratio") else tuple("wxyz")
         ratings = LabelsByRater(codes, scale=Scale(names, level), raters=list("abcd"))
         alpha = krippendorff_alpha(ratings.counts()).value
-    items = _Items.of(ratings)
+    items = _Items.from_panel(ratings)
     found, gradient = _alpha_and_gradient(ratings.weights[items.rows] @ items.sums.moments)
     assert found == pytest.approx(alpha, abs=1e-3 if level == "ratio" else 1e-12)
     heavier = ratings.weights[items.rows] + 1e-6 * (np.arange(len(items.rows)) == 5)
@@ -119,7 +119,7 @@ def test_the_luck_of_items_is_that_of_the_jackknife():
     left_out = np.array([rise(rows[:item] + rows[item + 1 :]) for item in range(60)])
     error = np.sqrt(59 / 60 * ((left_out - left_out.mean()) ** 2).sum())
     labels = LabelsByRater(rows, scale=drawn.scale, raters=drawn.raters)
-    _, (found, *_) = _large_rises(labels)
+    _, (found, *_) = _find_large_rises(labels)
     assert (found.name, found.size) == ("r00", pytest.approx(rise(rows)))
     assert found.error == pytest.approx(error, rel=0.03)
 
@@ -225,11 +225,11 @@ def test_clusters_of_unequal_size_have_the_degrees_of_freedom_of_kishs_formula()
     codes = np.repeat(rng.integers(0, 2, (1_000, 1)), 4, axis=1)
     codes[:, 0] ^= rng.random(1_000) < rng.choice([0.0, 0.6], 130, p=[0.8, 0.2])[named]
     labels = LabelsByRater(codes, scale=SCALE, raters=list("abcd"))
-    _, (alone,) = _large_rises(labels)
+    _, (alone,) = _find_large_rises(labels)
     clustered = LabelsByRater(
         codes, scale=SCALE, raters=list("abcd"), clusters=Clusters.from_names(named)
     )
-    _, (rise,) = _large_rises(clustered)
+    _, (rise,) = _find_large_rises(clustered)
     assert rise.units == round(sizes.sum() ** 2 / (sizes**2).sum()) == 37
     assert rise.size == pytest.approx(alone.size)
 
@@ -246,7 +246,7 @@ def test_clusters_of_unequal_size_have_the_degrees_of_freedom_of_kishs_formula()
     error = np.sqrt(((left_out - rise.size) ** 2).sum() * 37 / 36)
     assert rise.error == pytest.approx(error, rel=0.1)
     assert rise.error > 2 * alone.error
-    assert rise.p == pytest.approx(lower_tail(-rise.size / rise.error, 36))
+    assert rise.p == pytest.approx(lower_tail_probability(-rise.size / rise.error, 36))
 
 
 def test_numbers_have_raters_who_stand_out_and_camps_too():
@@ -326,6 +326,6 @@ def test_where_nobody_rated_nobody_can_tell():
 
 def test_raters_who_agree_stand_beside_each_other():
     labels = panel(SITUATIONS[5], 5, np.random.default_rng(6))
-    order = alike_first(1 - rater_distances(labels).of_pairs)
+    order = order_raters_by_agreement(1 - rater_distances(labels).of_pairs)
     camp = [rater in (1, 3) for rater in order]
     assert sum(one != other for one, other in pairwise(camp)) == 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.estimates.differences import Side, difference, draw_sides
+from agreement_pipeline.estimates.differences import Side, draw_sides, estimate_difference
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import CategoryCounts, Clusters
 from tests.estimates.labelled import TWO
@@ -36,7 +36,10 @@ def share_found_greater(one, other):
     ]
     return np.mean(
         [
-            difference(*pair, inference=Inference(n_resamples=1000, seed=seed)).interval.low > 0
+            estimate_difference(
+                *pair, inference=Inference(n_resamples=1000, seed=seed)
+            ).interval.low
+            > 0
             for seed, pair in enumerate(zip(*sides, strict=True))
         ]
     )
@@ -80,7 +83,7 @@ def test_what_was_not_seen_has_the_same_share_of_either_side(clustered):
     )
     if clustered:
         one, other = (
-            each.in_clusters(Clusters(np.arange(4), each.weights / 2)) for each in (one, other)
+            each.with_clusters(Clusters(np.arange(4), each.weights / 2)) for each in (one, other)
         )
     blocks = draw_sides(
         Side("one", "krippendorff_alpha", one),

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.estimates.comparison import difference
+from agreement_pipeline.estimates.comparison import estimate_difference
 from agreement_pipeline.estimates.differences import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.policy.planning import true_value
+from agreement_pipeline.policy.planning import compute_true_value
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
 
@@ -89,12 +89,14 @@ def test_a_category_that_nobody_met_again_leaves_the_lowest_repeatability_undefi
 
 def test_the_lowest_categories_of_two_rounds_are_not_compared_where_one_is_unseen():
     sides = [Side(name, "alpha_by_category", of_categories(name)) for name in ("abc", "ab")]
-    found = difference(*sides, FEW)
+    found = estimate_difference(*sides, FEW)
     assert found.undefined == "abc: no pair of ratings holds the declared category 'c'"
     named = [side._replace(category="a") for side in sides]
-    assert difference(*named, FEW).value == 0
+    assert estimate_difference(*named, FEW).value == 0
 
 
 def test_a_population_without_a_declared_category_has_no_lowest_value():
-    assert np.isnan(true_value("specific_agreement", of_categories("abc")))
-    assert true_value("specific_agreement", of_categories("abc", False)) == pytest.approx(120 / 121)
+    assert np.isnan(compute_true_value("specific_agreement", of_categories("abc")))
+    assert compute_true_value("specific_agreement", of_categories("abc", False)) == pytest.approx(
+        120 / 121
+    )

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from agreement_pipeline import Scale
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import components_of
+from agreement_pipeline.estimates import estimate_components_of_table
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 
 
@@ -36,7 +36,7 @@ def test_numbers_with_missing_ratings_are_compared_pair_by_pair():
     values[random.random(values.shape) < 0.4] = np.nan
     places = np.argwhere(~np.isnan(values))
     expected = by_pairs([(i, j, values[i, [j]]) for i, j in places])
-    found = components_of(numbers_of(values))
+    found = estimate_components_of_table(numbers_of(values))
     assert_allclose((found.items, found.raters, found.both), expected, atol=1e-12)
 
 
@@ -45,7 +45,7 @@ def test_categories_are_zeros_and_ones():
     codes = random.integers(0, 3, size=(20, 1)) * (random.random((20, 4)) < 0.8)
     expected = by_pairs([(i, j, np.eye(3)[codes[i, j]]) for i in range(20) for j in range(4)])
     labels = LabelsByRater(codes, scale=Scale(tuple("abc")), raters=tuple("wxyz"))
-    found = components_of(labels)
+    found = estimate_components_of_table(labels)
     assert_allclose((found.items, found.raters, found.both), expected, atol=1e-12)
 
 
@@ -55,7 +55,7 @@ def test_a_known_population_is_found():
     values = values[:, :].copy()
     rated = random.random((3000, 400)) < 0.02
     values = np.where(rated, values + 0.8 * random.normal(size=rated.shape), np.nan)
-    found = components_of(numbers_of(values))
+    found = estimate_components_of_table(numbers_of(values))
     assert_allclose((found.items, found.raters, found.both), (1, 0.36, 0.64), atol=0.07)
     assert found.reliability(4) == pytest.approx(0.8, abs=0.03)
     assert found.needed_ratings(0.8) == pytest.approx(4, abs=0.4)
@@ -72,17 +72,17 @@ def test_raters_of_one_item_alone_leave_their_habits_in_the_rest():
     for (item, x), (other, y) in combinations(cells, 2):
         half[item == other].append((x - y) ** 2 / 2)
     within = np.mean(half[True])
-    found = components_of(numbers_of(values))
+    found = estimate_components_of_table(numbers_of(values))
     expected = (np.mean(half[False]) - within, 0, within)
     assert_allclose((found.items, found.raters, found.both), expected, atol=1e-12)
 
 
 def test_one_item_has_no_variance_between_items():
-    found = components_of(numbers_of(np.array([[1.0, 2.0, 4.0]])))
+    found = estimate_components_of_table(numbers_of(np.array([[1.0, 2.0, 4.0]])))
     assert_allclose((found.items, found.raters, found.both), (0, 0, 7 / 3), atol=1e-12)
 
 
 def test_single_ratings_have_no_components():
     values = np.where(np.eye(9, 2), 1.0, np.nan)
     with pytest.raises(AgreementError, match="no item with two ratings"):
-        components_of(numbers_of(values))
+        estimate_components_of_table(numbers_of(values))

@@ -12,16 +12,21 @@ import yaml
 
 from agreement_pipeline import read_ratings
 from agreement_pipeline.cli import main
-from agreement_pipeline.counting import counting_of, queried
+from agreement_pipeline.counting import counting_for, queried
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import standing_out
-from agreement_pipeline.evidence import held_for_disagreement, summarize
-from agreement_pipeline.evidence.advice import coincidences, most_confused, who_differs, who_rated
+from agreement_pipeline.evidence import is_held_for_disagreement, summarize
+from agreement_pipeline.evidence.advice import (
+    coincidences,
+    describe_who_differs,
+    describe_who_rated,
+    most_confused,
+)
 from agreement_pipeline.policy import Policy, Rule, judge, load_policy
-from agreement_pipeline.ratings import Ratings, Scale, like_models
+from agreement_pipeline.ratings import Ratings, Scale, names_like_models
 from agreement_pipeline.report import report_page
 from agreement_pipeline.statistics import CategoryCounts
-from agreement_pipeline.text import chained
+from agreement_pipeline.text import join_sentences
 
 SCALE, RATERS = Scale(("safe", "rude", "hateful")), ("ana", "ben", "cyd", "dan", "eve")
 ALPHA = Rule("krippendorff_alpha", min_items=30)
@@ -65,11 +70,11 @@ def test_where_raters_are_too_many_to_compare_nobody_is_named_and_a_rule_on_them
     monkeypatch,
 ):
     ratings = ratings_of(odd=0.5)
-    assert who_differs(ratings).startswith("ana")
+    assert describe_who_differs(ratings).startswith("ana")
     monkeypatch.setattr(queried, "MANY_RATERS", 4)
     monkeypatch.setattr(queried, "MAX_CELLS", 20)
     ratings = ratings_of(odd=0.5)
-    assert who_differs(ratings) == "5 raters are too many to compare each with the others."
+    assert describe_who_differs(ratings) == "5 raters are too many to compare each with the others."
     assert judge(ratings, Policy("p", 1, (ALPHA,))).verdicts[0].estimate.value is not None
     pairs = Policy("p", 1, (replace(ALPHA, scope="without"),))
     with pytest.raises(RatingsError, match=r"found 5 raters, and \d+ different rows .* at most 20"):
@@ -78,7 +83,7 @@ def test_where_raters_are_too_many_to_compare_nobody_is_named_and_a_rule_on_them
 
 def test_of_three_raters_nobody_is_named_if_two_are_too_near_each_other():
     """They may be one person, and then the third differs from one voice alone."""
-    assert who_differs(ratings_of(odd=0.5, raters=RATERS[:3])).endswith(
+    assert describe_who_differs(ratings_of(odd=0.5, raters=RATERS[:3])).endswith(
         "nobody is named. See the check raters_independent."
     )
 
@@ -96,8 +101,10 @@ def test_of_copies_who_are_the_majority_nobody_else_is_named():
         rows += [(f"i{item}", rater, label()) for rater in "xyz"]
         rows += [(f"i{item}", f"c{place}", copied) for place in range(5)]
     ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), SCALE)
-    assert standing_out(counting_of(ratings).by_rater(ratings)).finding == "raters"
-    assert who_differs(ratings).endswith("nobody is named. See the check raters_independent.")
+    assert standing_out(counting_for(ratings).by_rater(ratings)).finding == "raters"
+    assert describe_who_differs(ratings).endswith(
+        "nobody is named. See the check raters_independent."
+    )
 
 
 def test_beside_a_rater_and_their_copy_nobody_is_named():
@@ -164,7 +171,7 @@ def test_where_no_reason_says_how_many_items_the_step_does():
     said = {"policy": "always", "version": 1, "n_resamples": 20_000, "always_valid_at": 500}
     policy, ratings = Policy.from_mapping({**said, "rules": rules}), ratings_of(100, 0.04, 0.04)
     held = summarize(ratings, policy, judge(ratings, policy), name="t.csv")
-    assert "more items" not in chained(held.decision.reasons)
+    assert "more items" not in join_sentences(held.decision.reasons)
     (step,) = held.steps
     (least,) = re.findall(r"^Under (\d+) items, not even full agreement would be", step.why)
     assert step.what == f"Label about {int(least) - 100} more items, drawn as these were."
@@ -186,7 +193,7 @@ def test_with_planned_looks_the_step_goes_to_the_next_one_or_to_a_fresh_round():
 
 
 def standing_out_finds(ratings):
-    return standing_out(counting_of(ratings).by_rater(ratings)).finding
+    return standing_out(counting_for(ratings).by_rater(ratings)).finding
 
 
 def test_too_few_items_name_nobody_and_say_how_many_more():
@@ -245,9 +252,9 @@ def test_each_value_is_compared_with_the_cut_off_of_its_own_scope():
     strict = Rule("krippendorff_alpha", scope="pair", reliable=0.9, effect="hold")
     policy = Policy("standard", 1, (ALPHA, strict), n_resamples=1000)
     said = {"measure": "krippendorff_alpha", "effect": "hold", "verdict": "inconclusive"}
-    assert not held_for_disagreement([said | {"scope": "round", "value": 0.85}], policy)
-    assert held_for_disagreement([said | {"scope": "round", "value": 0.75}], policy)
-    assert held_for_disagreement([said | {"scope": 'pair ana and "b c"', "value": 0.85}], policy)
+    assert not is_held_for_disagreement([said | {"scope": "round", "value": 0.85}], policy)
+    assert is_held_for_disagreement([said | {"scope": "round", "value": 0.75}], policy)
+    assert is_held_for_disagreement([said | {"scope": 'pair ana and "b c"', "value": 0.85}], policy)
 
 
 def test_if_one_category_prevails_more_of_the_others_are_drawn_and_that_is_another_mix():
@@ -388,16 +395,18 @@ def test_who_rated_tells_people_from_models():
     ratings = ratings_of(
         n_items=40, raters=("ana", "ben", "gpt-4o", "judge"), classifiers=["judge"]
     )
-    assert who_rated(ratings) == (
+    assert describe_who_rated(ratings) == (
         "Labelled by 3 raters (ana, ben and gpt-4o): 40 items, 3 labels an item. Compared "
         "with 1 model (judge). Of 3 categories, nobody used 'hateful'. Is gpt-4o a model? Then "
         "name it as a classifier."
     )
     several = ratings_of(n_items=9, raters=("ana", "ben", "claude-3", "gpt-4o"))
-    assert who_rated(several).endswith(
+    assert describe_who_rated(several).endswith(
         "Are claude-3 and gpt-4o models? Then name them as classifiers."
     )
-    assert like_models(["claude", "Claudette", "claude-3-opus", "Abbot", "robot", "qwen2"]) == (
+    assert names_like_models(
+        ["claude", "Claudette", "claude-3-opus", "Abbot", "robot", "qwen2"]
+    ) == (
         "claude-3-opus",
         "qwen2",
     )
@@ -465,14 +474,14 @@ def test_who_rated_tells_categories_that_nobody_named_or_used():
         [("i1", "ana", "yes"), ("i1", "ben", "no"), ("i2", "ana", "0"), ("i2", "ben", "no")],
         columns=["item", "rater", "label"],
     )
-    assert who_rated(read_ratings(frame)).endswith(
+    assert describe_who_rated(read_ratings(frame)).endswith(
         "2 labels an item. The categories are those that occur: '0', 'no' and 'yes'."
     )
     every = Scale(("yes", "no", "0", "1"))
-    assert who_rated(read_ratings(frame, scale=every)).endswith(
+    assert describe_who_rated(read_ratings(frame, scale=every)).endswith(
         "2 labels an item. Of 4 categories, nobody used '1'."
     )
     used = Scale(("yes", "no", "0"))
-    assert who_rated(read_ratings(frame, scale=used)).endswith(" 2 labels an item.")
+    assert describe_who_rated(read_ratings(frame, scale=used)).endswith(" 2 labels an item.")
     sizes = read_ratings(frame.assign(label=[1.0, 2.0, 3.0, 2.5]), scale=Scale(None, "interval"))
-    assert who_rated(sizes) == "Labelled by 2 raters (ana and ben): 2 items."
+    assert describe_who_rated(sizes) == "Labelled by 2 raters (ana and ben): 2 items."

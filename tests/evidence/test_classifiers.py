@@ -9,8 +9,8 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
-from agreement_pipeline.estimates import measure_ratings, values_of
-from agreement_pipeline.evidence.raters import beside_raters, compared_by
+from agreement_pipeline.estimates import measure_ratings, value_by_scope
+from agreement_pipeline.evidence.raters import build_beside_raters_grid, measure_between_raters
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.policy import load_policy
@@ -33,12 +33,14 @@ def table(ratings):
     found = measure_ratings(
         ratings, ["schouten_kappa"], Inference(n_resamples=1000), scopes=("classifier",)
     )
-    band = values_of(ratings, "schouten_kappa", "rater").values()
+    band = value_by_scope(ratings, "schouten_kappa", "rater").values()
     tests = {
-        name: alternative_annotator_test(RatingsCounting().labels(ratings, (name,)).against(name))
+        name: alternative_annotator_test(
+            RatingsCounting().labels(ratings, (name,)).with_rater_apart(name)
+        )
         for name in ratings.classifiers
     }
-    return beside_raters(found, sorted(band), tests)
+    return build_beside_raters_grid(found, sorted(band), tests)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,7 @@ def test_each_model_has_its_place_and_its_verdict(rows):
 
 
 def test_the_band_is_from_the_lowest_rater_against_the_rest_to_the_highest(table, ratings):
-    others = values_of(ratings, "schouten_kappa", "rater").values()
+    others = value_by_scope(ratings, "schouten_kappa", "rater").values()
     lowest, highest = (table.columns.index(f"raters' {end}") for end in ("lowest", "highest"))
     assert {row[lowest].by for row in table.rows} == {min(others)}
     assert {row[highest].by for row in table.rows} == {max(others)}
@@ -91,10 +93,14 @@ def test_without_a_band_or_a_test_nothing_is_claimed():
     found = measure_ratings(
         two, ["schouten_kappa"], Inference(n_resamples=100), scopes=("classifier",)
     )
-    shown = beside_raters(
+    shown = build_beside_raters_grid(
         found,
-        sorted(values_of(two, "schouten_kappa", "rater").values()),
-        {"m": alternative_annotator_test(RatingsCounting().labels(two, ("m",)).against("m"))},
+        sorted(value_by_scope(two, "schouten_kappa", "rater").values()),
+        {
+            "m": alternative_annotator_test(
+                RatingsCounting().labels(two, ("m",)).with_rater_apart("m")
+            )
+        },
     )
     (row,) = shown.to_frame().to_dict("records")
     assert not {"raters' lowest", "place", "winning rate"} & {*row}
@@ -110,6 +116,6 @@ def test_without_a_band_or_a_test_nothing_is_claimed():
     ],
 )
 def test_the_measure_is_defined_on_the_scale(scale, name):
-    assert compared_by(scale) == name
+    assert measure_between_raters(scale) == name
     assert MEASURES[name].defined_on(scale)
-    assert compared_by(Scale(None, "interval")) == "advantage_probability"
+    assert measure_between_raters(Scale(None, "interval")) == "advantage_probability"

@@ -36,7 +36,7 @@ def test_clusters_are_counted():
 
 
 def test_what_of_the_export_is_no_rating_is_shown():
-    origin = Origin.of("doccano", ["raters"], {"no answer": 4})
+    origin = Origin.build("doccano", ["raters"], {"no answer": 4})
     found = delivery(replace(Ratings.from_frame(FRAME, SCALE), origin=origin), [])
     assert (found["read_as"], found["no_ratings"]) == ("doccano", "no answer 4")
     assert found["not_shown"].startswith("times, skips, drafts")

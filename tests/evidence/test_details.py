@@ -3,7 +3,7 @@ from typing import get_args
 import pandas as pd
 import pytest
 
-from agreement_pipeline.estimates import MAX_SHOWN, Shown
+from agreement_pipeline.estimates import MAX_SHOWN, ShownRaters
 from agreement_pipeline.evidence.details import DETAILS, details
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy
@@ -35,7 +35,7 @@ def test_of_a_large_panel_the_same_raters_stand_beside_themselves_and_the_others
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
     ratings = Ratings.from_frame(frame, Scale(("n", "y")))
-    shown = Shown.of(ratings)
+    shown = ShownRaters.choose(ratings)
     section = details("intra-rater", ratings, POLICY, [], shown)
     often = [f"r{r:02}" for r in reversed(range(n))][:MAX_SHOWN]
     joint = section["themselves_and_others"].to_frame()

@@ -13,15 +13,15 @@ from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.evidence.disputed import (
     LONGEST_TEXT,
     MAX_RATERS_NAMED,
+    alpha_rise_without_each_item,
     disputed,
     disputed_rows,
-    influence_of_items,
-    labels_with_raters,
+    labels_with_raters_by_item,
 )
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import as_text, report_page
+from agreement_pipeline.report import render_text, report_page
 from agreement_pipeline.units import Marked, Span, UnitSettings, units_of
 from tests.measures.loops import slow_difference
 
@@ -73,10 +73,10 @@ def test_a_run_of_positions_holds_as_much_disagreement_as_it_has_positions():
     rows = disputed_rows(ratings)
     assert rows["share"].tolist() == pytest.approx([10 / 11, 1 / 11])
     assert rows["disagreement"].sum() == pytest.approx(11 / 40)
-    alpha, by = slow_alpha(pairs), influence_of_items(ratings)
+    alpha, by = slow_alpha(pairs), alpha_rise_without_each_item(ratings)
     for run, left in (("0-10", pairs[10:]), ("20-21", pairs[:36] + pairs[37:])):
         assert by[f"doc {run}"] == pytest.approx(slow_alpha(left) - alpha)
-    page = " ".join(report_page(ratings, load_policy("standard"), render=as_text).split())
+    page = " ".join(report_page(ratings, load_policy("standard"), render=render_text).split())
     assert "Raters differ on 11 items of 40 (27.5%), in 2 runs of equal labels of 5." in page
     assert "Half of all disagreement comes from 1 run (20.0% of all)." in page
     assert "The round has 10 ratings of 5 runs of equal labels." in page
@@ -144,7 +144,7 @@ def test_gold_items_do_not_count_and_what_each_rater_said_is_shown():
     ratings = ratings_of([[1.0, 2.0], [4.0, 4.0], [5.0, 1.0]], "nominal", gold=("i02",))
     found = disputed_rows(ratings)
     assert found[["id", "share", "resolution"]].values.tolist() == [["i00", 1.0, "tie"]]
-    assert labels_with_raters(ratings, ["i00"]) == {"i00": "1: r0; 2: r1"}
+    assert labels_with_raters_by_item(ratings, ["i00"]) == {"i00": "1: r0; 2: r1"}
 
 
 def test_the_most_disputed_items_are_shown_in_words():

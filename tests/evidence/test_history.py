@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from agreement_pipeline.evidence import not_admitted, round_text
-from agreement_pipeline.evidence.history import decisions, round_counts
-from agreement_pipeline.evidence.rounds import course_figure
+from agreement_pipeline.evidence import rounds_in_words, rounds_not_admitted
+from agreement_pipeline.evidence.history import decisions_by_round, round_counts
+from agreement_pipeline.evidence.rounds import build_course_figure
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.report.drawing import svg_data_url
 
@@ -32,7 +32,7 @@ NOT_JUDGED = ("not judged: ['w3']; the table says why",)
 def test_rounds_that_are_not_admitted_are_held_or_not_judged(decisions, counts, words):
     rounds = pd.DataFrame(decisions, columns=["round", "decision"], dtype=object)
     assert tuple(round_counts(rounds).values()) == counts
-    assert not_admitted(rounds) == words
+    assert rounds_not_admitted(rounds) == words
 
 
 def course_of(*decisions):
@@ -44,7 +44,7 @@ def course_of(*decisions):
         for number, decision in enumerate(decisions)
     ]
     rule = Rule("krippendorff_alpha", reliable=0.9, tentative=0.7)
-    return course_figure(pd.DataFrame(rows), rule)
+    return build_course_figure(pd.DataFrame(rows), rule)
 
 
 def test_the_plot_shows_the_cut_offs_of_the_rule():
@@ -85,7 +85,7 @@ def test_why_a_measure_is_not_evaluated_stands_beside_the_round():
     why = "self_agreement: undefined, since no rater met an item twice"
     rounds = pd.DataFrame([{"round": "w1", **row, **verdict, "reason": f"two files; {why}"}])
     said = why.replace("self_agreement", "Self-agreement SA")
-    assert list(decisions(rounds)["why"]) == [f"two files; {said}"]
+    assert list(decisions_by_round(rounds)["why"]) == [f"two files; {said}"]
 
 
 @pytest.mark.parametrize("broken", ["two raters are one", "5 % wrong: too many", ""])
@@ -96,7 +96,7 @@ def test_the_text_of_a_round_keeps_what_failed_and_leaves_out_what_other_columns
     reason = "; ".join(filter(None, [broken, alone]))
     rounds = pd.DataFrame([{**row, "verdict": "reliable", "reason": reason}])
     said = [*filter(None, [broken]), "the lower limit reaches 0.8"]
-    assert list(round_text(rounds)["reason"]) == ["; ".join(said)]
+    assert list(rounds_in_words(rounds)["reason"]) == ["; ".join(said)]
 
 
 def test_a_part_of_a_round_is_named_and_has_the_cut_offs_of_its_own_rule():
@@ -108,11 +108,13 @@ def test_a_part_of_a_round_is_named_and_has_the_cut_offs_of_its_own_rule():
         for scope, value in parts
     )
     names = ["krippendorff_alpha", *(f"krippendorff_alpha of {scope}" for scope, _ in parts[1:])]
-    assert list(round_text(rounds)["measure"]) == names
-    (why,) = decisions(rounds)["why"]
+    assert list(rounds_in_words(rounds)["measure"]) == names
+    (why,) = decisions_by_round(rounds)["why"]
     assert "Krippendorff's α of stratum language=de 0.300 (0.200 … 0.900) is tentative; " in why
     drawn = {
-        scope: course_figure(rounds, Rule("krippendorff_alpha", scope=scope, reliable=reliable))
+        scope: build_course_figure(
+            rounds, Rule("krippendorff_alpha", scope=scope, reliable=reliable)
+        )
         for scope, reliable in (("round", 0.9), ("stratum", 0.75))
     }
     found = {scope: [mark.value for mark in each.marks] for scope, each in drawn.items()}

@@ -6,7 +6,10 @@ import pytest
 
 from agreement_pipeline.estimates import measure, survey
 from agreement_pipeline.evidence.judged import JudgedRound
-from agreement_pipeline.evidence.objects import marked_objects, other_settings
+from agreement_pipeline.evidence.objects import (
+    answer_about_marked_objects,
+    answer_about_other_settings,
+)
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import report_page
@@ -56,7 +59,7 @@ def judged(ratings, images=None):
 
 
 def test_spans_of_each_rater_and_who_dissents():
-    found = marked_objects(judged(ratings_of("spans", spans)))
+    found = answer_about_marked_objects(judged(ratings_of("spans", spans)))
     assert found.sentences == (
         f"Raters differ on 2 units. The most disputed are drawn: d05, {HOSTILE}.",
     )
@@ -79,7 +82,7 @@ def test_spans_of_each_rater_and_who_dissents():
 
 
 def test_boxes_in_a_frame_and_who_dissents():
-    found = marked_objects(judged(ratings_of("boxes", boxes)))
+    found = answer_about_marked_objects(judged(ratings_of("boxes", boxes)))
     (frame,) = found.figures
     assert (frame.kind, frame.title) == ("frames", "d05")
     assert [(m.across_low, m.low, m.across_high, m.high, m.label, m.tone) for m in frame.marks] == [
@@ -130,7 +133,7 @@ def bodies(item, rater):
 )
 def test_polygons_and_bodies_in_a_frame_and_who_dissents(kind, drawn, points):
     settings = {"sigmas": (0.1, 0.1, 0.1)} if kind == "keypoints" else {}
-    found = marked_objects(judged(ratings_of(kind, drawn, **settings)))
+    found = answer_about_marked_objects(judged(ratings_of(kind, drawn, **settings)))
     (figure,) = found.figures
     assert figure.kind == {"polygons": "outlines", "keypoints": "bodies"}[kind]
     assert [series.name for series in figure.series] == ["units", "ben"]
@@ -156,7 +159,7 @@ def test_polygons_of_a_table_without_their_corners_are_not_drawn():
     items = [f"d{n:02}" for n in range(12)]
     marked = [polygons(item, rater) for item in items for rater in RATERS]
     rows = units_of(marked, UnitSettings("polygons"), SCALE).rows.drop(columns="drawn")
-    found = marked_objects(judged(Ratings.from_frame(rows, SCALE)))
+    found = answer_about_marked_objects(judged(Ratings.from_frame(rows, SCALE)))
     assert found.figures == ()
     assert found.sentences[0].endswith("the ratings do not say where objects lie.")
     assert [row[2].text for row in found.tables[0].rows] == ["cyd"]
@@ -167,7 +170,9 @@ def test_units_of_naming_alone_are_drawn_too():
     drawn = (Box(10, 20, 30, 40, "<b>ORG</b>"),)
     marked[3] = Marked("d01", "ana", drawn, (99, 99))
     settings = UnitSettings("boxes", part="naming")
-    found = marked_objects(judged(units_of(marked, settings, Scale(SCALE.names[1:])).ratings))
+    found = answer_about_marked_objects(
+        judged(units_of(marked, settings, Scale(SCALE.names[1:])).ratings)
+    )
     assert found.figures[0].title == "d01"
     assert [mark.label for mark in found.figures[0].marks] == ["PER 2, <b>ORG</b> 1"]
 
@@ -180,18 +185,18 @@ def test_units_of_naming_alone_are_drawn_too():
     ],
 )
 def test_values_at_other_settings_are_those_of_units_made_with_them(kind, drawn, settings, head):
-    found = other_settings(judged(ratings_of(kind, drawn)))
+    found = answer_about_other_settings(judged(ratings_of(kind, drawn)))
     (table,) = found.tables
     assert table.columns[0] == head
     assert [row[1].by for row in table.rows] == [
         measure(ratings_of(kind, drawn, **each), "krippendorff_alpha").value for each in settings
     ]
     assert len({row[1].by for row in table.rows}) > 1
-    assert other_settings(judged(a_round())) is None
+    assert answer_about_other_settings(judged(a_round())) is None
 
 
 def test_the_f1_of_pairs_stands_beside_matched_units():
-    (table,) = other_settings(judged(ratings_of("boxes", boxes))).tables
+    (table,) = answer_about_other_settings(judged(ratings_of("boxes", boxes))).tables
     assert table.columns[-2:] == ("F1 of pairs", "interval")
     pairs = ratings_of("boxes", boxes, rule="paired", part="marking", at_least=0.7)
     every = survey(pairs, ["specific_agreement"], scopes=("category",))
@@ -200,11 +205,11 @@ def test_the_f1_of_pairs_stands_beside_matched_units():
 
 
 def test_a_round_of_plain_labels_or_of_agreement_has_no_such_section():
-    assert marked_objects(judged(a_round())) is None
+    assert answer_about_marked_objects(judged(a_round())) is None
     agreed = ratings_of(
         "spans", lambda item, rater: Marked(item, rater, (Span(0, 3, "PER"),), (9,))
     )
-    assert marked_objects(judged(agreed)) is None
+    assert answer_about_marked_objects(judged(agreed)) is None
 
 
 def test_many_units_are_bounded_and_nothing_is_markup():
@@ -214,7 +219,7 @@ def test_many_units_are_bounded_and_nothing_is_markup():
         return Marked(item, rater, tuple(said), (2000,))
 
     ratings = ratings_of("spans", many)
-    found = marked_objects(JudgedRound("p", "w1", ratings, POLICY, None))
+    found = answer_about_marked_objects(JudgedRound("p", "w1", ratings, POLICY, None))
     assert len(found.figures) == 3
     assert max(len(series.marks) for each in found.figures for series in each.series) <= 60
     assert len(found.tables[0].rows) == 40

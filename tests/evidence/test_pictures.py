@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from agreement_pipeline.evidence import objects
-from agreement_pipeline.evidence.objects import picture_of
+from agreement_pipeline.evidence.objects import load_picture
 from agreement_pipeline.report import report_page
 
-from .test_objects import POLICY, boxes, judged, marked_objects, ratings_of
+from .test_objects import POLICY, answer_about_marked_objects, boxes, judged, ratings_of
 
 SECRET = "Camera of Ana"
 
@@ -33,7 +33,7 @@ def bytes_of(picture):
 
 def test_a_picture_is_small_and_has_the_pixels_alone(folder):
     assert SECRET.encode() in (folder / "d05").read_bytes()
-    found = picture_of("d05", folder)
+    found = load_picture("d05", folder)
     assert (found.width, found.height) == (900, 300)
     data = bytes_of(found)
     assert SECRET.encode() not in data
@@ -47,42 +47,42 @@ def test_a_turned_image_stands_upright(folder):
     turned = Image.Exif()
     turned[0x0112] = 6
     Image.new("RGB", (300, 100)).save(folder / "turned.jpg", exif=turned)
-    found = picture_of("turned.jpg", folder)
+    found = load_picture("turned.jpg", folder)
     assert (found.width, found.height) == (100, 300)
 
 
 def test_an_image_is_found_by_its_last_name_too(folder):
-    assert picture_of("/data/upload/7/d05", folder) == picture_of("d05", folder)
+    assert load_picture("/data/upload/7/d05", folder) == load_picture("d05", folder)
 
 
 @pytest.mark.parametrize("item", ["../outside.png", "absent", "", ".", "a\0b", "x" * 5000])
 def test_no_name_leads_out_of_the_folder(item, folder):
-    assert picture_of(item, folder) is None
+    assert load_picture(item, folder) is None
 
 
 def test_a_link_out_of_the_folder_is_not_followed(folder):
     (folder / "link.png").symlink_to(folder.parent / "outside.png")
-    assert picture_of("link.png", folder) is None
+    assert load_picture("link.png", folder) is None
 
 
 @pytest.mark.parametrize("data", [b"", b"GIF89a", b"<svg onload='x'/>", b"\xff\xd8\xff\xe0 broken"])
 def test_what_is_no_image_is_left_out(data, folder):
     (folder / "bad.jpg").write_bytes(data)
-    assert picture_of("bad.jpg", folder) is None
+    assert load_picture("bad.jpg", folder) is None
 
 
 def test_a_picture_that_is_too_large_is_left_out(folder, monkeypatch):
     monkeypatch.setattr(objects, "MOST_PIXELS", 900 * 300 - 1)
-    assert picture_of("d05", folder) is None
+    assert load_picture("d05", folder) is None
     monkeypatch.undo()
     monkeypatch.setattr(objects, "MOST_BYTES", 300)
-    assert picture_of("d05", folder) is None
+    assert load_picture("d05", folder) is None
 
 
 def test_a_page_shows_pictures_only_where_they_are_at_hand(folder):
     ratings = ratings_of("boxes", boxes)
-    (figure,) = marked_objects(judged(ratings, folder)).figures
-    assert figure.picture == picture_of("d05", folder)
+    (figure,) = answer_about_marked_objects(judged(ratings, folder)).figures
+    assert figure.picture == load_picture("d05", folder)
     page = report_page(ratings, POLICY, images=folder)
     assert page.count(figure.picture.address) == 1
     assert "; img-src data:" in page

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.evidence import JudgedRound
-from agreement_pipeline.evidence.judged import measured
-from agreement_pipeline.evidence.raters import profiles, raters
+from agreement_pipeline.evidence.judged import measure_scopes
+from agreement_pipeline.evidence.raters import answer_about_raters, build_profile_grid
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -47,11 +47,11 @@ def ratings():
 
 @pytest.fixture(scope="module")
 def shown(ratings):
-    return profiles(ratings, POLICY).to_frame().set_index("rater")
+    return build_profile_grid(ratings, POLICY).to_frame().set_index("rater")
 
 
 def test_a_rater_who_differs_is_named_and_ten_labels_say_nothing(ratings):
-    said = raters(JudgedRound("p", "w1", ratings, POLICY, None)).sentences[0]
+    said = answer_about_raters(JudgedRound("p", "w1", ratings, POLICY, None)).sentences[0]
     assert said.startswith("biased differs from the rest: ")
     assert said.count("differs") == 1
 
@@ -61,7 +61,7 @@ def test_categories_speed_and_accuracy_stand_beside(ratings, shown):
     assert (shown["uses more"]["new"], shown["uses less"]["new"]) == ("", "")
     assert set(shown["seconds"]) == {"7"}
     assert shown["right on gold"]["new"] == ""
-    mine = ratings.first(["item", "label"], items=ratings.gold, raters=["r1"], gold=True)
+    mine = ratings.first_ratings(["item", "label"], items=ratings.gold, raters=["r1"], gold=True)
     right = ratings.items(["gold_label"], names=mine["item"].to_pylist())["gold_label"]
     accuracy = (mine["label"].to_numpy() == right.to_numpy()).mean()
     assert float(shown["right on gold"]["r1"]) == pytest.approx(accuracy, abs=5e-4)
@@ -70,8 +70,8 @@ def test_categories_speed_and_accuracy_stand_beside(ratings, shown):
 def test_numbers_without_categories_have_no_profiles():
     frame = pd.DataFrame({"item": ["i", "i"], "rater": ["a", "b"], "label": [1.5, 2.0]})
     bare = Ratings.from_frame(frame, Scale(None, "interval"))
-    assert profiles(bare, POLICY) is None
-    found = raters(JudgedRound("p", "w1", bare, POLICY, None))
+    assert build_profile_grid(bare, POLICY) is None
+    found = answer_about_raters(JudgedRound("p", "w1", bare, POLICY, None))
     assert found.sentences[0].startswith("No rater shares enough items, or clusters of them, ")
 
 
@@ -90,8 +90,8 @@ def test_agreement_with_themselves_is_that_of_the_policys_own_rule(ratings):
     own = Rule("self_agreement_unbiased", scope="rater", effect="warn")
     policy = Policy("p", 1, (*POLICY.rules, own), n_resamples=1000)
     for judged_by, measure in ((policy, own.measure), (POLICY, "test_retest_kappa")):
-        shown = profiles(both, judged_by).to_frame().set_index("rater")
-        mine = measured(both, [measure], judged_by, ("rater",))
+        shown = build_profile_grid(both, judged_by).to_frame().set_index("rater")
+        mine = measure_scopes(both, [measure], judged_by, ("rater",))
         values = {each.scope.name: each for each in mine if each.value is not None}
         assert shown["with themselves"]["biased"] == ""
         for name in ("new", "r1"):
@@ -110,7 +110,7 @@ def folded_tables(answer):
 
 
 def test_one_who_gives_a_category_more_often_is_told_with_both_shares():
-    said = raters(JudgedRound("p", "w1", ratings_of(), POLICY, None))
+    said = answer_about_raters(JudgedRound("p", "w1", ratings_of(), POLICY, None))
     (sentence,) = [each for each in said.sentences if " more often than " in each]
     assert re.match(
         "biased gives 'b' more often than r|r. gives 'a' more often than biased", sentence
@@ -130,10 +130,15 @@ def test_of_raters_who_are_alike_none_is_said_to_use_a_category_more():
     """As the biased rater says more b than others, the sentence would be false with them."""
     others = ratings_of().to_pandas().query("rater != 'biased'")
     frame = others[["item", "rater", "label"]]
-    said = raters(JudgedRound("p", "w1", Ratings.from_frame(frame, SCALE), POLICY, None))
+    said = answer_about_raters(
+        JudgedRound("p", "w1", Ratings.from_frame(frame, SCALE), POLICY, None)
+    )
     none = "No rater is known to give a category more often than another."
     assert none in said.sentences
-    assert none not in raters(JudgedRound("p", "w1", ratings_of(), POLICY, None)).sentences
+    assert (
+        none
+        not in answer_about_raters(JudgedRound("p", "w1", ratings_of(), POLICY, None)).sentences
+    )
     assert not [
         each for each in folded_tables(said) if each.caption.startswith("Categories that one")
     ]
@@ -142,7 +147,7 @@ def test_of_raters_who_are_alike_none_is_said_to_use_a_category_more():
 def test_nothing_is_tested_of_items_in_clusters():
     frame = ratings_of().to_pandas()[["item", "rater", "label"]]
     ratings = Ratings.from_frame(frame.assign(cluster=frame["item"].str[:3]), SCALE)
-    said = raters(JudgedRound("p", "w1", ratings, POLICY, None))
+    said = answer_about_raters(JudgedRound("p", "w1", ratings, POLICY, None))
     assert not [each for each in said.sentences if " a category more " in each or "gives '" in each]
 
 
@@ -156,7 +161,7 @@ def test_of_numbers_the_error_of_measurement_and_limits_of_agreement_are_told():
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     ratings = Ratings.from_frame(frame, Scale(None, "interval"))
-    said = raters(JudgedRound("p", "w1", ratings, POLICY, None))
+    said = answer_about_raters(JudgedRound("p", "w1", ratings, POLICY, None))
     (sentence,) = [each for each in said.sentences if "standard error" in each]
     wide = frame.pivot(index="item", columns="rater", values="label")
     assert sentence.startswith(

@@ -6,16 +6,16 @@ import pytest
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.estimates import Estimate, Scope, measure_ratings
 from agreement_pipeline.evidence.raters import (
-    comparisons,
-    joint_rows,
-    themselves_and_others,
+    build_joint_grid,
+    build_themselves_and_others_grid,
+    list_compared_measures,
 )
 from agreement_pipeline.intervals import Inference, Interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale
 
-BY_RATER, BY_CATEGORY = comparisons(Scale(CATEGORIES))
+BY_RATER, BY_CATEGORY = list_compared_measures(Scale(CATEGORIES))
 RATERS = ("ana", "ben", "chloe", "dmitri", "esra", "fay", "gus")
 
 
@@ -26,7 +26,7 @@ def policy(*rules):
 
 
 def readings(estimates, compared, judged_by=None):
-    rows = joint_rows(estimates, compared, judged_by or policy()).texts
+    rows = build_joint_grid(estimates, compared, judged_by or policy()).texts
     return {row[0]: row[-1] for row in rows}
 
 
@@ -37,7 +37,7 @@ def of(measure, low, high, scope):
 def simulated(**settings):
     frame = simulate_round("r", seed=5, n_items=900, raters=RATERS, classifiers={}, **settings)
     ratings = Ratings.from_frame(frame, Scale(CATEGORIES))
-    compared = comparisons(ratings.scale)
+    compared = list_compared_measures(ratings.scale)
     measures = [name for each in compared for name in each[1:]]
     return readings(
         measure_ratings(
@@ -141,7 +141,7 @@ def test_what_has_no_value_or_was_not_estimated_cannot_be_told_and_is_shown_empt
         0,
         undefined="no rater met an item twice",
     )
-    rows = joint_rows(
+    rows = build_joint_grid(
         [none, of("kappa_by_category", 0.7, 0.9, Scope("category", "no"))],
         [BY_RATER, BY_CATEGORY],
         policy(),
@@ -162,7 +162,7 @@ def test_what_is_compared_is_in_the_same_terms_and_defined_on_the_scale(level):
         if level in ("interval", "ratio")
         else Scale(("a", "b", "c"), level)
     )
-    for each in comparisons(scale):
+    for each in list_compared_measures(scale):
         themselves, others = (MEASURES[name] for name in each[1:])
         assert themselves.question == "intra-rater"
         assert themselves.defined_on(scale)
@@ -172,16 +172,16 @@ def test_what_is_compared_is_in_the_same_terms_and_defined_on_the_scale(level):
 
 
 def test_a_scale_without_categories_has_no_measure_of_one_rater_with_the_others():
-    assert comparisons(Scale(None, "interval")) == ()
+    assert list_compared_measures(Scale(None, "interval")) == ()
     frame = pd.DataFrame({"item": ["i"], "rater": ["a"], "label": [1.5]})
     ratings = Ratings.from_frame(frame, Scale(None, "interval"))
-    assert themselves_and_others(ratings, policy()) is None
+    assert build_themselves_and_others_grid(ratings, policy()) is None
 
 
 def test_the_table_of_a_round_holds_every_rater_and_category():
     frame = simulate_round("r", seed=5, n_items=60, classifiers={}, replicated=0.5)
     ratings = Ratings.from_frame(frame.drop(columns="text"), Scale(CATEGORIES))
-    rows = themselves_and_others(ratings, policy())
+    rows = build_themselves_and_others_grid(ratings, policy())
     assert [row[0] for row in rows.texts] == [
         *(f"rater {name}" for name in sorted(ratings.raters)),
         *(f"category {name}" for name in CATEGORIES),

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from agreement_pipeline.evidence import JudgedProject, charted, fallen_out
-from agreement_pipeline.evidence.rounds import control, control_grid
+from agreement_pipeline.evidence import JudgedProject, charted, rounds_out_of_limits
+from agreement_pipeline.evidence.rounds import answer_about_control, build_control_grid
 from agreement_pipeline.policy import Policy, Rule
 
 ALPHA = "krippendorff_alpha"
@@ -35,9 +35,9 @@ def test_rounds_come_in_the_order_of_their_numbers_with_their_standard_errors():
     chart = charted(ROUNDS, POLICY)
     assert [each.reading.round for each in chart] == [f"week-{n}" for n in range(1, 11)]
     assert {round(each.reading.error, 4) for each in chart} == {0.02}
-    (said,) = fallen_out(chart)
+    (said,) = rounds_out_of_limits(chart)
     assert said.startswith("round week-10 is lower than before: 0.600, and 0.7")
-    assert [row[-1] for row in control_grid(chart).texts[:2]] == [
+    assert [row[-1] for row in build_control_grid(chart).texts[:2]] == [
         "lower than before",
         "within the limits",
     ]
@@ -46,17 +46,19 @@ def test_rounds_come_in_the_order_of_their_numbers_with_their_standard_errors():
 def test_rounds_without_limits_and_other_scopes_are_left_out():
     assert charted(ROUNDS.assign(low=None), POLICY) == ()
     assert charted(ROUNDS, Policy("p", 1, (Rule(ALPHA, scope="without"),))) == ()
-    assert not control_grid(()).rows
+    assert not build_control_grid(()).rows
 
 
 def test_the_page_says_which_round_fell_out():
-    found = control(JudgedProject("p", "", POLICY, ROUNDS, {}, {}))
+    found = answer_about_control(JudgedProject("p", "", POLICY, ROUNDS, {}, {}))
     assert found.sentences[0].startswith("round week-10 is lower than before")
     assert [mark.tone for mark in found.figures[0].marks][-2:] == ["plain", "bad"]
     assert found.tables[0].rows[0][0].text == "week-10"
-    usual = control(JudgedProject("p", "", POLICY, rounds_of([0.8] * 3), {}, {}))
+    usual = answer_about_control(JudgedProject("p", "", POLICY, rounds_of([0.8] * 3), {}, {}))
     assert usual.sentences[0].startswith("At least 8 rounds are needed")
-    enough = control(JudgedProject("p", "", POLICY, rounds_of([0.8, 0.81] * 4), {}, {}))
+    enough = answer_about_control(
+        JudgedProject("p", "", POLICY, rounds_of([0.8, 0.81] * 4), {}, {})
+    )
     assert enough.sentences[0] == "No round is outside its limits."
 
 

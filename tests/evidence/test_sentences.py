@@ -9,11 +9,11 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import ROUND, Estimate
 from agreement_pipeline.evidence import JudgedRound, RuleResult
-from agreement_pipeline.evidence.advice import who_rated
+from agreement_pipeline.evidence.advice import describe_who_rated
 from agreement_pipeline.evidence.figure import Figure, Mark, Series
 from agreement_pipeline.evidence.page import OF_ROUND
-from agreement_pipeline.evidence.section import grid
-from agreement_pipeline.evidence.verdicts import verdict_grid
+from agreement_pipeline.evidence.section import build_grid
+from agreement_pipeline.evidence.verdicts import build_verdict_grid
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import Policy, Rule, Silver, assess
 from agreement_pipeline.ratings import Ratings, Scale
@@ -184,19 +184,19 @@ def test_a_rule_without_replicates_leaves_all_ratings_to_agreement_between_rater
 
 
 def test_one_is_said_of_one_item_row_or_label():
-    assert grid("Items", ["item"], [["i1"], ["i2"]], "items", max_rows=1).left_out == (
+    assert build_grid("Items", ["item"], [["i1"], ["i2"]], "items", max_rows=1).left_out == (
         "1 more is not shown."
     )
-    assert "1 label an item" in who_rated(labelled(1, "a", set()))
+    assert "1 label an item" in describe_who_rated(labelled(1, "a", set()))
 
 
 def test_a_page_rounds_no_limit_to_a_cut_off_that_it_does_not_reach():
     near = Estimate(RULE.measure, ROUND, 0.85, Interval(0.79996, 0.9), 0.95, "m", 100, 3, 300)
     (verdict,) = RULE.judge([near])
     decision = judged(labelled(9, "ab", set())).decision
-    (row,) = verdict_grid([RuleResult.of(verdict, POLICY, decision, ())]).texts
+    (row,) = build_verdict_grid([RuleResult.of(verdict, POLICY, decision, ())]).texts
     assert row[3:6] == ["0.850", "0.79996 to 0.900", "0.8 (0.667)"]
-    assert Mark.of(near, cutoffs=RULE.cutoffs).said == "0.850 (0.79996 to 0.900)"
+    assert Mark.of(near, cutoffs=RULE.cutoffs).value_in_words == "0.850 (0.79996 to 0.900)"
 
 
 def test_a_round_that_a_classifier_labelled_takes_its_label_where_raters_give_none():

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.evidence import Before, JudgedRound, since
-from agreement_pipeline.evidence.rounds import since_the_round_before
+from agreement_pipeline.evidence import JudgedRound, RoundBefore, since
+from agreement_pipeline.evidence.rounds import answer_since_the_round_before
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -27,7 +27,7 @@ def round_of(guessed, first=0, seed=1, scale=YES_NO):
 
 
 GOOD = round_of(0.02)
-BEFORE = Before("w1", GOOD)
+BEFORE = RoundBefore("w1", GOOD)
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +46,10 @@ def test_the_difference_and_the_drift_stand_in_tables(worse):
 
 
 def test_a_round_that_is_worse_is_called_so(worse):
-    found = since_the_round_before(JudgedRound("p", "w2", worse, POLICY, None, BEFORE))
+    found = answer_since_the_round_before(JudgedRound("p", "w2", worse, POLICY, None, BEFORE))
     assert found.sentences[0].startswith("Agreement is lower: it changed by -0.")
     assert found.sentences[0].endswith("since w1. They share 60 items.")
-    same = since_the_round_before(JudgedRound("p", "w2", GOOD, POLICY, None, BEFORE))
+    same = answer_since_the_round_before(JudgedRound("p", "w2", GOOD, POLICY, None, BEFORE))
     assert same.sentences[0].startswith("Agreement may be the same")
 
 
@@ -58,7 +58,7 @@ def test_a_lower_round_with_another_prevalence_says_so():
     rows = [(item, who, 0 if item == "r003" and who == "ben" else said) for item, who, said in rows]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"]).astype({"label": str})
     rare = Ratings.from_frame(frame, YES_NO)
-    found = since_the_round_before(JudgedRound("p", "w2", rare, POLICY, None, BEFORE))
+    found = answer_since_the_round_before(JudgedRound("p", "w2", rare, POLICY, None, BEFORE))
     ones = (GOOD.to_pandas()["label"] == "1").mean()
     shares = f"0 0.96 and {1 - ones:.2f}, 1 0.04 and {ones:.2f}"
     assert found.sentences[0].endswith(f" But prevalence differs here and in w1: {shares}.")
@@ -69,7 +69,7 @@ def test_rounds_of_other_items_have_a_difference_and_no_drift(worse):
     found = since(others, "w2", BEFORE, POLICY)
     assert list(found["since_last_round"]["shared items"]) == ["none"]
     assert found["drift"].startswith("drift: found no item that both rounds share")
-    page = since_the_round_before(JudgedRound("p", "w2", others, POLICY, None, BEFORE))
+    page = answer_since_the_round_before(JudgedRound("p", "w2", others, POLICY, None, BEFORE))
     assert page.sentences[1].startswith("Drift cannot be measured: found no item that both")
 
 
@@ -81,10 +81,10 @@ def test_what_cannot_be_compared_is_said_in_words():
 
 def test_the_first_round_has_nothing_before_it():
     assert since(GOOD, "w1", None, POLICY) == {}
-    assert since_the_round_before(JudgedRound("p", "w1", GOOD, POLICY, None)) is None
+    assert answer_since_the_round_before(JudgedRound("p", "w1", GOOD, POLICY, None)) is None
 
 
 def test_rounds_that_share_one_item_say_so():
     later = round_of(0.02, first=59, seed=3)
-    found = since_the_round_before(JudgedRound("p", "w2", later, POLICY, None, BEFORE))
+    found = answer_since_the_round_before(JudgedRound("p", "w2", later, POLICY, None, BEFORE))
     assert "They share 1 item." in found.sentences[0]

@@ -5,7 +5,7 @@ import pandas as pd
 
 from agreement_pipeline.evidence import JudgedRound
 from agreement_pipeline.evidence.details import details
-from agreement_pipeline.evidence.parts import strata
+from agreement_pipeline.evidence.parts import answer_about_strata
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -52,10 +52,10 @@ def test_items_without_strata_have_no_table():
 
 def test_the_page_of_a_round_names_the_lowest_stratum_and_draws_all():
     ratings = ratings_of(("a", "b"), categories=("a", "b"))
-    found = strata(JudgedRound("p", "w1", ratings, POLICY, None))
+    found = answer_about_strata(JudgedRound("p", "w1", ratings, POLICY, None))
     assert found.sentences[0].startswith("The lowest observed of 3 strata is language=en: ")
     assert [mark.label for mark in found.figures[0].marks] == [
         row[0].text for row in found.tables[0].rows
     ]
     bare = Ratings.from_frame(ratings.to_pandas(), ratings.scale)
-    assert strata(JudgedRound("p", "w1", bare, POLICY, None)) is None
+    assert answer_about_strata(JudgedRound("p", "w1", bare, POLICY, None)) is None

@@ -13,9 +13,9 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.evidence.disputed import (
     COMES_BACK,
     FORMS,
-    influence_of_items,
+    alpha_rise_without_each_item,
     tasks,
-    written_tasks,
+    write_tasks_as_text,
 )
 from agreement_pipeline.ratings import Ratings, Scale
 from tests.measures.loops import slow_alpha
@@ -50,7 +50,7 @@ def alpha_of(frame):
 def test_influence_is_what_alpha_gains_when_the_item_is_gone(ratings):
     frame = ratings.to_pandas()[["item", "rater", "label"]].astype(str)
     whole = alpha_of(frame)
-    found = influence_of_items(ratings)
+    found = alpha_rise_without_each_item(ratings)
     expected = {item: alpha_of(frame[frame["item"] != item]) - whole for item in found.index}
     assert found.to_dict() == pytest.approx(expected, abs=1e-12)
 
@@ -80,7 +80,7 @@ def test_numbers_without_categories_are_ranked_by_disagreement_alone():
 
 def test_each_format_is_what_its_tool_imports(ratings):
     found = tasks(ratings)
-    files = {form: written_tasks(found, SCALE.names, form) for form in FORMS}
+    files = {form: write_tasks_as_text(found, SCALE.names, form) for form in FORMS}
     rows = list(csv.DictReader(io.StringIO(files["csv"])))
     assert rows == found
     assert {row["label"] for row in rows} == {""}

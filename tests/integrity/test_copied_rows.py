@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.integrity.copied_rows import (
+    drop_copied_rows,
     find_copied_rows,
     most_likely_multiple,
-    without_copied_rows,
 )
 from agreement_pipeline.integrity.facts import items_with_copied_labels
 from agreement_pipeline.integrity.panel import Panel
@@ -68,7 +68,7 @@ def test_the_case_is_held():
 def test_one_item_of_each_copy_stays():
     high = read(MAST / "mast_high.csv", SIX, layout="wide")
     one = read(MAST / "mast_one.csv", SIX, layout="wide")
-    rest = without_copied_rows(high)
+    rest = drop_copied_rows(high)
     assert rows_by_loop(rest.to_pandas()[["item", "rater", "label"]]) == rows_by_loop(
         one.to_pandas()[["item", "rater", "label"]]
     )
@@ -105,7 +105,7 @@ def test_rows_are_counted_as_by_a_loop(labels, how):
     suspicious = find_copied_rows(ratings)
     assert suspicious is not None
     assert items_with_copied_labels(Panel(ratings)).value == suspicious.n_too_many
-    kept = rows_by_loop(without_copied_rows(ratings).to_pandas()[["item", "rater", "label"]])
+    kept = rows_by_loop(drop_copied_rows(ratings).to_pandas()[["item", "rater", "label"]])
     assert sum(rows.values()) - sum(kept.values()) == suspicious.n_too_many
     assert {*kept} == {*rows}
 

@@ -6,7 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.integrity import changes_of, changes_since, dropped_since, given_again
+from agreement_pipeline.integrity import (
+    find_changes_since,
+    find_dropped_since,
+    find_late_changes,
+    given_again,
+)
 from agreement_pipeline.integrity.facts import FACTS
 from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.ratings import Ratings, Scale
@@ -63,7 +68,7 @@ def slow(frame):
 @pytest.mark.parametrize("seed", range(5))
 def test_chance_is_that_of_all_choices(seed):
     frame = few(np.random.default_rng(seed))
-    changes = changes_of(Ratings.from_frame(frame.drop(columns="changed"), SCALE))
+    changes = find_late_changes(Ratings.from_frame(frame.drop(columns="changed"), SCALE))
     found, expected, p = slow(frame)
     assert (changes.on_disputed, changes.changed) == (found, frame["changed"].sum())
     assert changes.expected == pytest.approx(expected)
@@ -75,9 +80,9 @@ def test_chance_is_that_of_all_choices(seed):
 def test_chance_of_very_many_changes_is_read_off_a_normal_distribution(monkeypatch):
     frame = few(np.random.default_rng(3), 2_000).drop(columns="changed")
     ratings = Ratings.from_frame(frame, SCALE)
-    exact = changes_of(ratings)
+    exact = find_late_changes(ratings)
     monkeypatch.setattr(given_again, "MAX_CHANGES_EXACT", 0)
-    near = changes_of(ratings)
+    near = find_late_changes(ratings)
     assert near.expected == exact.expected
     assert near.p == pytest.approx(exact.p, abs=0.001)
 
@@ -87,8 +92,8 @@ def test_vectors_are_not_compared_with_those_delivered_before():
     rows = [(f"i{at}", rater, (at, 1.0)) for at in range(3) for rater in "ab"]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     now, then = Ratings.from_frame(frame.iloc[:4], plane), Ratings.from_frame(frame, plane)
-    assert changes_since(now, [then]) is None
-    assert dropped_since(now, [then]) is None
+    assert find_changes_since(now, [then]) is None
+    assert find_dropped_since(now, [then]) is None
 
 
 def test_without_a_time_of_every_label_nobody_knows_who_were_first():
@@ -107,7 +112,7 @@ def test_only_what_is_changed_after_another_rater_counts():
         ("i2", "b", "yes", None, "2026-01-01T10:00", None),
     ]
     names = ["item", "rater", "label", "last_label", "timestamp", "changed_at"]
-    changes = changes_of(Ratings.from_frame(pd.DataFrame(rows, columns=names), SCALE))
+    changes = find_late_changes(Ratings.from_frame(pd.DataFrame(rows, columns=names), SCALE))
     assert (changes.n, changes.changed, changes.towards) == (4, 1, 1)
 
 
@@ -127,7 +132,7 @@ def test_a_change_at_no_certain_time_counts_as_late(given, changed_at, n):
     other = given[:10] if len(given) == 10 else "2026-01-01T10:00"
     rows = [("i1", "a", "no", given, changed_at), ("i1", "b", "yes", other, None)]
     names = ["item", "rater", "label", "timestamp", "changed_at"]
-    changes = changes_of(Ratings.from_frame(pd.DataFrame(rows, columns=names), SCALE))
+    changes = find_late_changes(Ratings.from_frame(pd.DataFrame(rows, columns=names), SCALE))
     assert changes.changed == n
 
 
@@ -144,9 +149,9 @@ def test_changes_that_add_up_over_deliveries_are_found():
         now.loc[some, "label"] = last.loc[some, "label"]
         deliveries.append(now)
     *before, now = (Ratings.from_frame(of[["item", "rater", "label"]], scale) for of in deliveries)
-    assert not changes_since(now, before[-1:]).aimed
-    assert changes_since(now, before[:1]) is None
-    assert changes_since(now, before).aimed
+    assert not find_changes_since(now, before[-1:]).is_aimed
+    assert find_changes_since(now, before[:1]) is None
+    assert find_changes_since(now, before).is_aimed
 
 
 def test_rounds_without_a_rating_to_compare_are_not_checked():
@@ -155,7 +160,7 @@ def test_rounds_without_a_rating_to_compare_are_not_checked():
     )
     assert fact("labels_changed_late", Ratings.from_frame(alone, SCALE)).value is None
     gold = alone.assign(gold=True, timestamp=1.0, changed_at="2")
-    assert changes_of(Ratings.from_frame(gold, SCALE)) is None
+    assert find_late_changes(Ratings.from_frame(gold, SCALE)) is None
 
 
 def test_a_category_that_a_tool_wrote_again_is_no_choice():
@@ -163,8 +168,8 @@ def test_a_category_that_a_tool_wrote_again_is_no_choice():
         frame = each.ratings("times").to_pandas()
         rude = frame["label"] == "rude"
         frame = frame.assign(changed_at=np.where(rude, "2027-01-01", None))
-        changes = changes_of(Ratings.from_frame(frame, each.ratings("times").scale))
-        assert not changes.aimed
+        changes = find_late_changes(Ratings.from_frame(frame, each.ratings("times").scale))
+        assert not changes.is_aimed
     # but a new category for half of what was disputed is one
     for each in rounds(overwritten, N_FEW):
         frame = each.ratings("first labels").to_pandas().drop(columns="last_label")
@@ -173,7 +178,7 @@ def test_a_category_that_a_tool_wrote_again_is_no_choice():
         label = frame["label"].astype(str).mask(half, "unsure")
         settled = frame.assign(label=label, changed_at=np.where(half, "2027-01-01", None))
         scale = Scale((*each.ratings("times").scale.names, "unsure"))
-        assert changes_of(Ratings.from_frame(settled, scale)).aimed
+        assert find_late_changes(Ratings.from_frame(settled, scale)).is_aimed
 
 
 def test_numbers_are_disputed_where_they_are_far_apart():
@@ -190,15 +195,15 @@ def test_numbers_are_disputed_where_they_are_far_apart():
             "last_label": [repr(float(m)) if f else None for m, f in zip(mean, far, strict=True)],
         }
     )
-    changes = changes_of(Ratings.from_frame(frame, Scale(None, "interval")))
-    assert changes.aimed
+    changes = find_late_changes(Ratings.from_frame(frame, Scale(None, "interval")))
+    assert changes.is_aimed
     assert (changes.changed, changes.towards, changes.away) == (far.sum(), far.sum(), 0)
 
 
 def test_nothing_is_checked_where_nothing_is_carried():
     frame = pd.DataFrame([("i", "a", "no"), ("i", "b", "yes")], columns=["item", "rater", "label"])
     ratings = Ratings.from_frame(frame, SCALE)
-    assert changes_of(ratings) is None
+    assert find_late_changes(ratings) is None
     for name in ("labels_changed_late", "changes_on_disputed_items"):
         assert fact(name, ratings).value is None
     assert fact("dispute_before_further_raters", ratings).value is None
@@ -212,12 +217,12 @@ def test_labels_given_again_where_raters_differ_are_found(made, carried):
     for each in rounds(made, N_FEW):
         ratings = each.ratings(carried)
         if carried == "first labels":
-            changes = changes_of(ratings)
+            changes = find_late_changes(ratings)
             assert fact("changes_on_disputed_items", ratings).value > 0.1
             assert fact("labels_changed_late", ratings).value == changes.changed / changes.n
         else:
-            changes = changes_since(ratings, [each.ratings("nothing", deliver="early")])
-        assert changes.aimed
+            changes = find_changes_since(ratings, [each.ratings("nothing", deliver="early")])
+        assert changes.is_aimed
         assert changes.p < 1e-6
         assert changes.towards > changes.away
 

@@ -20,7 +20,7 @@ from agreement_pipeline.intervals import (
     Inference,
     Percentiles,
     critical_value,
-    mixture,
+    mixture_variance,
 )
 from agreement_pipeline.intervals.distributions import Student
 from agreement_pipeline.policy import Policy, assess, describe_manner
@@ -54,7 +54,7 @@ def mixed(total, n, variance):
 @pytest.mark.parametrize("n", [10, 100, 500, 3000])
 @pytest.mark.parametrize("alpha", [0.2, 0.05, 0.01])
 def test_the_critical_value_is_where_the_mixed_likelihood_ratio_reaches_one_in_alpha(n, alpha):
-    variance = mixture(500, alpha)
+    variance = mixture_variance(500, alpha)
     z = optimize.brentq(
         lambda z: math.log(mixed(z * math.sqrt(n), n, variance)) + math.log(alpha), 0.5, 12
     )
@@ -69,15 +69,15 @@ def test_the_limits_are_tightest_where_they_are_asked_to_be(at, alpha):
         method="bounded",
         options={"xatol": 1e-10},
     )
-    assert mixture(at, alpha) == pytest.approx(math.exp(best.x), rel=1e-4)
-    assert at * mixture(at, alpha) == pytest.approx(
+    assert mixture_variance(at, alpha) == pytest.approx(math.exp(best.x), rel=1e-4)
+    assert at * mixture_variance(at, alpha) == pytest.approx(
         -special.lambertw(-(alpha**2) / math.e, -1).real - 1
     )
 
 
 def test_a_path_ever_leaves_with_no_more_than_the_level_and_by_a_fixed_limit_far_more_often():
     rng, n = np.random.default_rng(0), np.arange(1, 3001)
-    boundary = np.array([critical_value(each * mixture(300, ALPHA), ALPHA) for each in n])
+    boundary = np.array([critical_value(each * mixture_variance(300, ALPHA), ALPHA) for each in n])
     z = np.cumsum(rng.standard_normal((2000, 3000)), axis=1) / np.sqrt(n)
     ever = (np.abs(z) > boundary).any(1).mean()
     assert 0.02 < ever <= ALPHA  # never reached to the full in so many steps, and not idle either
@@ -90,7 +90,7 @@ def test_the_limits_are_quantiles_of_the_methods_draws_further_out():
     found = estimate(
         "krippendorff_alpha", counts, Inference(n_resamples=20_000, always_valid_at=500)
     )
-    z = critical_value(500 * mixture(500, ALPHA), ALPHA)
+    z = critical_value(500 * mixture_variance(500, ALPHA), ALPHA)
     once = estimate("krippendorff_alpha", counts, Inference(n_resamples=20_000)).distribution
     limits = np.array(
         [
@@ -131,47 +131,49 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
         ).distribution.first.information
         for each in (singles, alike)
     ]
-    assert informed == pytest.approx([88 * mixture(500, ALPHA)] * 2)
+    assert informed == pytest.approx([88 * mixture_variance(500, ALPHA)] * 2)
     rows = CategoryCounts([[2, 0], [1, 1], [0, 2], [2, 0]], [1, 1, 1, 1], scale=TWO)
     clustered = estimate(
         "krippendorff_alpha",
-        rows.in_clusters(Clusters.from_names([0, 0, 1, 1])),
+        rows.with_clusters(Clusters.from_names([0, 0, 1, 1])),
         Inference(n_resamples=1000, always_valid_at=500),
     )
-    assert clustered.distribution.first.information == pytest.approx(2 * mixture(500, ALPHA))
+    assert clustered.distribution.first.information == pytest.approx(
+        2 * mixture_variance(500, ALPHA)
+    )
 
 
 def test_too_few_draws_give_the_bounds_and_q_says_so():
     sure = Percentiles(np.full(1000, 0.99), 0.99, (-1.0, 1.0))
-    known = AlwaysValid(sure, (-1.0, 1.0), 500 * mixture(500, ALPHA))
+    known = AlwaysValid(sure, (-1.0, 1.0), 500 * mixture_variance(500, ALPHA))
     assert tuple(known.limits(0.025)) == (-1.0, 1.0)
-    assert known.under(0.8) > 0.025
+    assert known.confidence_under(0.8) > 0.025
     enough = AlwaysValid(
         Percentiles(np.full(20_000, 0.99), 0.99, (-1.0, 1.0)),
         (-1.0, 1.0),
-        500 * mixture(500, ALPHA),
+        500 * mixture_variance(500, ALPHA),
     )
-    assert (enough.limits(0.025).low, enough.under(0.8) < 0.025) == (0.99, True)
+    assert (enough.limits(0.025).low, enough.confidence_under(0.8) < 0.025) == (0.99, True)
 
 
 def test_q_is_half_of_the_least_level_that_leaves_the_cutoff_out():
     once = Student(0.85, 0.01, 400, (-1.0, 1.0))
-    information = 200 * mixture(500, ALPHA)
+    information = 200 * mixture_variance(500, ALPHA)
     known = AlwaysValid(once, (-1.0, 1.0), information)
     alpha = optimize.brentq(
         lambda alpha: once.limits(stats.norm.sf(critical_value(information, alpha))).low - 0.8,
         1e-7,
         0.5,
     )
-    assert known.under(0.8) == pytest.approx(alpha / 2, rel=1e-3)
-    assert known.under(0.84) <= 0.5 <= known.under(0.86)
+    assert known.confidence_under(0.8) == pytest.approx(alpha / 2, rel=1e-3)
+    assert known.confidence_under(0.84) <= 0.5 <= known.confidence_under(0.86)
 
 
 def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_times_as_many():
     needed = Inference(always_valid_at=500).min_resamples()
     for n in (100, 200, 400, 1000, 4000):
-        assert needed * stats.norm.sf(critical_value(n * mixture(400, ALPHA), ALPHA)) >= 10
-    assert needed * stats.norm.sf(critical_value(90 * mixture(400, ALPHA), ALPHA)) < 10
+        assert needed * stats.norm.sf(critical_value(n * mixture_variance(400, ALPHA), ALPHA)) >= 10
+    assert needed * stats.norm.sf(critical_value(90 * mixture_variance(400, ALPHA), ALPHA)) < 10
 
 
 # In a policy
@@ -313,7 +315,8 @@ def test_each_rater_has_a_time_of_her_own(ratings):
         scopes=("round", "rater"),
     )
     information = {
-        str(each.scope): each.distribution.first.information / mixture(300, ALPHA) for each in found
+        str(each.scope): each.distribution.first.information / mixture_variance(300, ALPHA)
+        for each in found
     }
     assert information == pytest.approx(
         {

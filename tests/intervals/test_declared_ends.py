@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, apply_split
+from agreement_pipeline.intervals import Inference, split_basis
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -32,9 +32,9 @@ def statistic_of(name, labels):
     made = {
         "counts": labels.counts,
         "patterns": lambda: labels,
-        "panel": lambda: labels.against("ben"),
+        "panel": lambda: labels.with_rater_apart("ben"),
         "groups": lambda: labels.in_groups(["ben"]),
-        "values": labels.in_numbers,
+        "values": labels.as_numbers,
     }
     return made[FORMS[name].needs]()
 
@@ -99,7 +99,7 @@ def test_numbers_on_a_declared_scale_are_split_between_the_most_used_and_the_far
         (10, 10),
         (10, 10),
     ]
-    beside = numbers.against("ben").with_unseen(3.0)
+    beside = numbers.with_rater_apart("ben").with_unseen(3.0)
     assert set(beside.labels[3:, 0].tolist()) == {4.0, 10.0}
 
 
@@ -118,7 +118,7 @@ def test_replicates_reach_the_declared_ends_too():
     assert set(numbers.with_unseen(3.0).values[2:, :, 0].ravel().tolist()) == {4.0, 10.0}
     first = LabelsByRater([[1], [1], [2]], scale=scale, raters=("ana",))
     labels = ReplicatedLabels([[0, 2, 0, 0], [0, 1, 1, 0], [0, 0, 2, 0]], [0, 1, 2], [0] * 3, first)
-    split = apply_split(FORMS["test_retest_kappa_linear"], labels).with_unseen(3.0)
+    split = split_basis(FORMS["test_retest_kappa_linear"], labels).with_unseen(3.0)
     assert (split.counts[3:].sum(0) > 0).tolist() == [False, True, False, True]
 
 
@@ -127,7 +127,7 @@ def test_on_a_circle_the_farthest_category_is_on_the_other_side():
     months = Scale(tuple(map(str, range(1, 13))), "ordinal")
     rows = 2 * np.eye(12)[[11, 0, 1]]
     counts = CategoryCounts(rows, [9, 5, 5], scale=months)
-    split = apply_split(FORMS["fleiss_kappa_circular"], counts).with_unseen(3.0)
+    split = split_basis(FORMS["fleiss_kappa_circular"], counts).with_unseen(3.0)
     assert np.flatnonzero(split.counts[3:].sum(0)).tolist() == [5, 11]
 
 
@@ -136,5 +136,5 @@ def test_sets_reach_a_declared_set_that_nobody_gave():
     sets = Scale(("a|b", "a", "b", "x"))
     counts = CategoryCounts([[2, 0, 0, 0], [0, 2, 0, 0], [1, 1, 0, 0]], [9, 5, 1], scale=sets)
     for name in ("alpha_jaccard", "alpha_masi"):
-        split = apply_split(FORMS[name], counts).with_unseen(3.0)
+        split = split_basis(FORMS[name], counts).with_unseen(3.0)
         assert np.flatnonzero(split.counts[3:].sum(0)).tolist() == [0, 3]

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.evidence.tables import note
+from agreement_pipeline.evidence.tables import estimate_note
 from agreement_pipeline.intervals import (
     METHODS,
     BoundsOnly,
@@ -72,7 +72,11 @@ def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_up
             (level, (1 - level) / 2, found.distribution.limits((1 - level) / 2)) for level in LEVELS
         ]
         at_cutoffs = [
-            (cutoff, found.distribution.under(cutoff), found.distribution.over(cutoff))
+            (
+                cutoff,
+                found.distribution.confidence_under(cutoff),
+                found.distribution.confidence_over(cutoff),
+            )
             for cutoff in (*CUTOFFS, found.value)
         ]
         assert all(0 <= q <= 1 and 0 <= p <= 1 for _, q, p in at_cutoffs)
@@ -111,13 +115,17 @@ def test_where_nothing_is_known_q_is_1():
 
 def test_a_draw_without_a_value_is_a_miss_on_either_side():
     holed = Percentiles(np.array([0.7, 0.85, 0.9, np.nan]), 0.86, (-1.0, 1.0))
-    assert (holed.under(0.8), holed.over(0.8)) == (0.5, 0.75)
-    assert (holed.under(-1.0), holed.over(1.0)) == (0.0, 0.25)
+    assert (holed.confidence_under(0.8), holed.confidence_over(0.8)) == (0.5, 0.75)
+    assert (holed.confidence_under(-1.0), holed.confidence_over(1.0)) == (0.0, 0.25)
 
 
 def test_a_cutoff_above_the_value_has_a_q_of_a_half_at_the_least():
     lopsided = Percentiles(np.array([0.81, 0.82, 0.83, 0.84]), 0.78, (-1.0, 1.0))
-    assert (lopsided.limits(0.25).low, lopsided.under(0.8), lopsided.under(0.77)) == (
+    assert (
+        lopsided.limits(0.25).low,
+        lopsided.confidence_under(0.8),
+        lopsided.confidence_under(0.77),
+    ) == (
         0.78,
         0.5,
         0.0,
@@ -138,7 +146,7 @@ def test_of_normal_draws_that_vary_as_dirichlet_means_do_the_limits_are_students
         )
     for cutoff in x.mean() + np.array([-2.0, -0.7, 0.4]) * x.std(ddof=1) / math.sqrt(n):
         p = stats.ttest_1samp(x, cutoff, alternative="greater").pvalue
-        assert (known.under(cutoff), known.over(cutoff)) == pytest.approx(
+        assert (known.confidence_under(cutoff), known.confidence_over(cutoff)) == pytest.approx(
             (max(p, 0.5 * (cutoff > x.mean())), max(1 - p, 0.5 * (cutoff <= x.mean()))), rel=2e-3
         )
 
@@ -146,15 +154,20 @@ def test_of_normal_draws_that_vary_as_dirichlet_means_do_the_limits_are_students
 def test_further_out_than_any_draw_lies_the_limits_are_the_bounds():
     draws = np.linspace(0.5, 0.9, 1000)
     few, more = (ExpandedPercentiles(draws, 0.8, (-1.0, 1.0), n) for n in (4, 12))
-    assert (tuple(few.limits(0.025)), few.under(0.3), few.under(-1.0), few.over(1.5)) == (
+    assert (
+        tuple(few.limits(0.025)),
+        few.confidence_under(0.3),
+        few.confidence_under(-1.0),
+        few.confidence_over(1.5),
+    ) == (
         (-1.0, 1.0),
-        few.under(0.5),
+        few.confidence_under(0.5),
         0.0,
         0.0,
     )
-    assert few.under(0.3) > 0.025 > more.under(0.3) > 0
+    assert few.confidence_under(0.3) > 0.025 > more.confidence_under(0.3) > 0
     assert 0.5 < more.limits(0.025).low < 0.51
-    assert (more.finest, few.finest) == (0.01, few.under(0.3))
+    assert (more.finest_tail, few.finest_tail) == (0.01, few.confidence_under(0.3))
 
 
 def test_an_estimate_says_that_its_items_are_too_few_for_limits():
@@ -169,12 +182,12 @@ def test_an_estimate_says_that_its_items_are_too_few_for_limits():
     assert "too few items or draws for limits at 95 %" in few.method
     assert "too few" not in more.method
     assert (tuple(few.interval), more.interval.low > 0) == ((0.0, 1.0), True)
-    assert (few.without_limits, more.without_limits, note(more)) == (
+    assert (few.without_limits, more.without_limits, estimate_note(more)) == (
         "too few items or draws",
         None,
         "",
     )
-    assert note(few) == "no limits: too few items or draws"
+    assert estimate_note(few) == "no limits: too few items or draws"
     assert (
         Rule("percent_agreement", effect="warn")
         .judge([few])[0]
@@ -195,21 +208,25 @@ def test_efrons_correction_is_undone_where_it_passes_its_pole():
         )
         for tail in (1e-4, 0.01, 0.05, 0.1):
             for cutoff in np.linspace(0.45, 0.8, 60):
-                if abs(known.under(cutoff) - tail) > TIE:
-                    assert (known.limits(tail).low >= cutoff) == (known.under(cutoff) < tail)
+                if abs(known.confidence_under(cutoff) - tail) > TIE:
+                    assert (known.limits(tail).low >= cutoff) == (
+                        known.confidence_under(cutoff) < tail
+                    )
 
 
 def test_on_a_scale_without_a_greatest_value_or_at_it_the_logarithm_is_not_taken():
     plain = Student(0.7, 0.1, 5, (-1.0, math.inf))
     assert Student(0.7, 0.1, 5, (-1.0, math.inf), log=True).limits(0.025) == plain.limits(0.025)
-    assert plain.under(0.6) == pytest.approx(stats.t.sf(1, 5))
-    assert Student(1.0, 0.1, 5, (-1.0, 1.0), log=True).under(0.9) == pytest.approx(stats.t.sf(1, 5))
+    assert plain.confidence_under(0.6) == pytest.approx(stats.t.sf(1, 5))
+    assert Student(1.0, 0.1, 5, (-1.0, 1.0), log=True).confidence_under(0.9) == pytest.approx(
+        stats.t.sf(1, 5)
+    )
 
 
 def test_an_undefined_value_with_unlike_items_counts_as_the_bounds():
     known = Exact(0.9, lambda tail: np.array([np.nan, 0.9]), (-1.0, 1.0))
     assert tuple(known.limits(0.025)) == (-1.0, 1.0)
-    assert (known.under(0.8), known.over(0.95)) == (1.0, 1.0)
+    assert (known.confidence_under(0.8), known.confidence_over(0.95)) == (1.0, 1.0)
 
 
 def test_limits_are_absent_if_either_of_two_distributions_has_too_little():

@@ -5,7 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.intervals import Inference, evidence, resample
+from agreement_pipeline.intervals import Inference, draw_reweighted, evidence
 from agreement_pipeline.intervals import draws as intervals
 from agreement_pipeline.intervals.draws import map_in_order, quantile_interval
 from agreement_pipeline.measures import MEASURES
@@ -17,7 +17,7 @@ SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=TWO)
 
 
 def weights_of(statistic, n, seed):
-    return np.vstack([block.weights for block in resample(statistic, n, seed)])
+    return np.vstack([block.weights for block in draw_reweighted(statistic, n, seed)])
 
 
 def test_the_same_seed_gives_the_same_draws_and_another_one_others():
@@ -29,7 +29,11 @@ def test_a_shorter_run_is_the_beginning_of_a_longer_one_across_blocks_too(monkey
     monkeypatch.setattr(
         intervals, "CELLS_PER_BLOCK", 7 * 20
     )  # SEEN and its unseen rows are 7: blocks of 20 draws
-    assert [block.weights.shape for block in resample(SEEN, 50, 1)] == [(20, 7), (20, 7), (10, 7)]
+    assert [block.weights.shape for block in draw_reweighted(SEEN, 50, 1)] == [
+        (20, 7),
+        (20, 7),
+        (10, 7),
+    ]
     longer = weights_of(SEEN, 100, 1)
     for n in (1, 20, 33, 50):
         assert (weights_of(SEEN, n, 1) == longer[:n]).all()
@@ -38,7 +42,7 @@ def test_a_shorter_run_is_the_beginning_of_a_longer_one_across_blocks_too(monkey
 
 def test_a_table_larger_than_a_block_is_drawn_one_by_one(monkeypatch):
     monkeypatch.setattr(intervals, "CELLS_PER_BLOCK", 3)
-    assert [block.weights.shape for block in resample(SEEN, 2, 1)] == [(1, 7), (1, 7)]
+    assert [block.weights.shape for block in draw_reweighted(SEEN, 2, 1)] == [(1, 7), (1, 7)]
 
 
 @pytest.mark.parametrize("cores", [None, 1, 2, 7])
@@ -54,7 +58,7 @@ def test_draws_are_the_same_and_in_order_however_many_cores_make_them(monkeypatc
             for child in children
         ]
     )[:98]
-    found = np.vstack([block.weights for block in resample(counts, 98, 3)])
+    found = np.vstack([block.weights for block in draw_reweighted(counts, 98, 3)])
     assert found == pytest.approx(expected * 25 / expected.sum(1, keepdims=True), rel=1e-12)
 
 
@@ -170,7 +174,9 @@ def test_measures_of_one_table_share_their_draws_and_get_the_limits_that_each_ge
     alone = [estimate_each([name], counts, settings) for name in names]
     drawn = []
     monkeypatch.setattr(
-        evidence, "resample", lambda *args, **named: drawn.append(1) or resample(*args, **named)
+        evidence,
+        "draw_reweighted",
+        lambda *args, **named: drawn.append(1) or draw_reweighted(*args, **named),
     )
     together = estimate_each(names, counts, settings)
     assert [(each.measure, each.interval) for each in together] == [

@@ -30,7 +30,7 @@ def labels(missing):
 def point(name, missing):
     record, statistic = MEASURES[name], labels(missing)
     if record.needs == "panel":
-        statistic = statistic.against("r0")
+        statistic = statistic.with_rater_apart("r0")
     if name.startswith("cohen"):
         statistic = statistic.select_raters(("r0", "r1"))
     return compute_points([record], statistic)[0]
@@ -45,7 +45,7 @@ def plainly(point, weights_of):
     """The values of each form under the whole table of its weights, with nothing known of it."""
     found = []
     for place, form in enumerate(forms_of(point)):
-        plain = form.reweighted(weights_of(place, form))
+        plain = form.with_weights(weights_of(place, form))
         value = point.record(plain).value
         found.append(value[..., place] if point.record.per_category else value)
     return np.stack(found, axis=-1) if point.record.per_category else found[0]
@@ -101,6 +101,6 @@ def test_a_block_is_read_as_the_whole_table_of_its_weights(name, missing):
     readings = evidence.compute_drawn_values(possible, [drawn.copy()], upper=True)
     found = [values[name] for values in readings]
     assert found[0] == pytest.approx(plainly(here, unseen), abs=1e-12, nan_ok=True)
-    alone = here.record(here.basis.reweighted(drawn[:, :n])).value
+    alone = here.record(here.basis.with_weights(drawn[:, :n])).value
     assert found[1] == pytest.approx(alone, abs=1e-12, nan_ok=True)
     assert found[2] == pytest.approx(plainly(here, raised), abs=1e-12, nan_ok=True)

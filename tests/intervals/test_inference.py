@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import Side, estimate_difference
 from agreement_pipeline.intervals import Inference, Looks
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts
@@ -66,7 +66,7 @@ def test_a_difference_has_one_method(settings):
     side = Side("one", "fleiss_kappa", counts)
     inference = Inference(**settings)
     with pytest.raises(PolicyError, match=r"difference: found method .*, judged once"):
-        difference(side, side, inference, shared=20)
+        estimate_difference(side, side, inference, shared=20)
 
 
 @pytest.mark.parametrize("looked", [{}, {"always_valid_at": 60}], ids=["once", "always"])

@@ -14,11 +14,11 @@ from agreement_pipeline.intervals import (
     Inference,
     Looks,
     critical_value,
-    mixture,
+    mixture_variance,
     tail_with_second_look,
 )
 from agreement_pipeline.intervals.distributions import TOO_FEW_ITEMS, Student
-from agreement_pipeline.intervals.looks import boundary, build_at_look
+from agreement_pipeline.intervals.looks import build_at_look, limits_in_standard_errors
 from agreement_pipeline.policy import judge
 from agreement_pipeline.statistics import CategoryCounts, Clusters
 
@@ -50,7 +50,7 @@ def test_the_constants_of_the_textbook_come_out_of_what_they_spend(n_looks, tabl
     z = [table[n_looks] / (math.sqrt(time) if falls else 1) for time in times]
     spent = crossed(z, times)
     assert spent[-1] == pytest.approx(TAIL, abs=3e-5)
-    assert boundary(spent, times) == pytest.approx(z, abs=2e-3)
+    assert limits_in_standard_errors(spent, times) == pytest.approx(z, abs=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -97,16 +97,16 @@ def test_the_p_value_is_the_tail_at_which_the_limit_lies_at_the_cutoff(spending,
     known = build_at_look(once, Looks((300, 600, 1000), spending), n, (-1.0, 1.0))
     for tail in (0.01, TAIL, 0.1):
         low, high = known.limits(tail)
-        assert known.under(low) == pytest.approx(tail, rel=1e-6)
-        assert known.over(high) == pytest.approx(tail, rel=1e-6)
+        assert known.confidence_under(low) == pytest.approx(tail, rel=1e-6)
+        assert known.confidence_over(high) == pytest.approx(tail, rel=1e-6)
         assert low < once.limits(tail).low
-    assert known.under(0.84) <= 0.5 <= known.under(0.86)
-    assert (known.under(-1.0), known.over(1.1)) == (0.0, 0.0)
-    assert known.under(-0.9) < 1e-3 < known.under(0.8)
+    assert known.confidence_under(0.84) <= 0.5 <= known.confidence_under(0.86)
+    assert (known.confidence_under(-1.0), known.confidence_over(1.1)) == (0.0, 0.0)
+    assert known.confidence_under(-0.9) < 1e-3 < known.confidence_under(0.8)
 
 
 def test_a_plan_gives_narrower_limits_than_looks_at_any_time():
-    always = critical_value(1000 * mixture(500, 2 * TAIL), 2 * TAIL)
+    always = critical_value(1000 * mixture_variance(500, 2 * TAIL), 2 * TAIL)
     for spending in ("obrien_fleming", "pocock"):
         assert max(stats.norm.isf(Looks((300, 600, 1000), spending).tails(TAIL))[1:]) < always
     assert stats.norm.isf(Looks((500, 1000)).tails(TAIL)[-1]) < 1.97
@@ -141,10 +141,10 @@ def test_at_any_other_size_only_the_bounds_are_known(at, words):
 def test_clusters_are_counted_where_items_come_in_them():
     rows = CategoryCounts([[2, 0], [1, 1], [0, 2], [2, 0]] * 3, scale=TWO)
     planned = Inference(looks=Looks((6, 12), "pocock"))
-    three = rows.in_clusters(Clusters.from_names([0, 0, 1, 1, 2, 2] * 2))
+    three = rows.with_clusters(Clusters.from_names([0, 0, 1, 1, 2, 2] * 2))
     found = estimate("krippendorff_alpha", three, planned)
     assert found.without_limits == "no look is planned at 3, and the next look is at 6"
-    six = rows.in_clusters(Clusters.from_names([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]))
+    six = rows.with_clusters(Clusters.from_names([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]))
     assert estimate("krippendorff_alpha", six, planned).without_limits is None
 
 
@@ -267,7 +267,7 @@ def test_an_early_look_that_spends_nearly_nothing_asks_for_no_resamples_and_deci
     assert policy.inference.min_resamples() == 6568
     agreed = CategoryCounts([[3, 0], [0, 3]], [75, 75], scale=TWO)
     first, second = (
-        estimate("krippendorff_alpha", agreed.reweighted(agreed.weights * n), policy.inference)
+        estimate("krippendorff_alpha", agreed.with_weights(agreed.weights * n), policy.inference)
         for n in (1, 2)
     )
     assert first.interval == (-1.0, 1.0)

@@ -69,8 +69,8 @@ def test_limits_and_q_are_those_of_the_wider_resamples():
     both = Percentiles(with_unseen, 0.3, (-1.0, 1.0), seen_draws=without)
     one, other = (Percentiles(each, 0.3, (-1.0, 1.0)) for each in (with_unseen, without))
     assert both.limits(0.05) == (other.limits(0.05).low, one.limits(0.05).high)
-    assert both.under(0.15) == other.under(0.15) == pytest.approx(0.125)
-    assert both.over(0.55) == one.over(0.55) == pytest.approx(0.125)
+    assert both.confidence_under(0.15) == other.confidence_under(0.15) == pytest.approx(0.125)
+    assert both.confidence_over(0.55) == one.confidence_over(0.55) == pytest.approx(0.125)
 
 
 def test_an_undefined_value_without_unseen_items_widens_the_limits():

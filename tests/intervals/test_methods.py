@@ -15,8 +15,8 @@ from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
     Inference,
-    interval_method,
-    resample,
+    draw_reweighted,
+    find_interval_method,
 )
 from agreement_pipeline.intervals.draws import BAYESIAN, ITEMS
 from agreement_pipeline.measures import MEASURES
@@ -48,7 +48,7 @@ def test_a_method_that_is_not_registered_is_refused():
         PolicyError,
         match="interval method: found 'bootstrap'; expected one of smoothed_bayesian_bootstrap, ",
     ):
-        interval_method("bootstrap")
+        find_interval_method("bootstrap")
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -117,7 +117,7 @@ def test_degrees_of_freedom_are_those_of_the_items_that_the_measure_is_read_on()
     ).with_classifier([0, 1, 1, 0], "model")
     without = np.array(
         [
-            float(kappa(seen.reweighted(weights - np.eye(4)[row])).value)
+            float(kappa(seen.with_weights(weights - np.eye(4)[row])).value)
             for row in np.repeat(range(4), [5, 4, 1, 30])
         ]
     )
@@ -206,7 +206,9 @@ def test_the_bootstraps_without_a_prior_put_no_weight_on_what_was_not_seen():
     seen = patterns(5, 30).counts().merged()
     rows = seen.weights.shape[-1]
     for scheme in (BAYESIAN, ITEMS):
-        drawn = np.vstack([block.weights for block in resample(seen, 4000, 0, scheme=scheme)])
+        drawn = np.vstack(
+            [block.weights for block in draw_reweighted(seen, 4000, 0, scheme=scheme)]
+        )
         assert (drawn[:, rows:] == 0).all()
         assert drawn.sum(1) == pytest.approx(np.full(4000, 30.0))
         assert drawn[:, :rows].mean(0) == pytest.approx(seen.weights, abs=0.2)
@@ -218,11 +220,11 @@ def test_the_bootstraps_without_a_prior_put_no_weight_on_what_was_not_seen():
 
 
 def test_items_of_a_cluster_are_drawn_together():
-    seen = patterns(6, 12).in_clusters(Clusters.from_names(np.repeat([0, 1, 2], 4)))
+    seen = patterns(6, 12).with_clusters(Clusters.from_names(np.repeat([0, 1, 2], 4)))
     for scheme in (BAYESIAN, ITEMS):
-        drawn = np.vstack([block.weights for block in resample(seen, 500, 0, scheme=scheme)])[
-            :, :12
-        ]
+        drawn = np.vstack(
+            [block.weights for block in draw_reweighted(seen, 500, 0, scheme=scheme)]
+        )[:, :12]
         assert (drawn[:, [0, 4, 8]].repeat(4, axis=1) == drawn).all()
         assert drawn.mean(0) == pytest.approx(np.ones(12), abs=0.15)
 
@@ -236,7 +238,7 @@ def test_four_copies_of_every_item_say_no_more_than_one_when_they_are_a_cluster(
     clusters = [f"document {number // 4}" for number in range(600)]
     once, known, ignored = (
         estimate("percent_agreement", statistic, Inference(n_resamples=4000, method=name))
-        for statistic in (seen, copies.in_clusters(Clusters.from_names(clusters)), copies)
+        for statistic in (seen, copies.with_clusters(Clusters.from_names(clusters)), copies)
     )
     width = [found.interval.high - found.interval.low for found in (once, known, ignored)]
     assert width[1] == pytest.approx(width[0], rel=0.08)

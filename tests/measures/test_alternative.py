@@ -5,7 +5,7 @@ from statsmodels.stats.multitest import multipletests
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
-from agreement_pipeline.measures.alternative import p_value_of, rejected_up_to
+from agreement_pipeline.measures.alternative import largest_rejected_p_value, one_sided_p_value
 from tests.measures.panels import panel_of
 
 
@@ -76,7 +76,7 @@ def test_the_test_is_scipys_paired_t_test_and_statsmodels_false_discovery_rate(s
 @pytest.mark.parametrize("seed", range(20))
 def test_the_false_discovery_rate_is_held_as_statsmodels_holds_it(seed):
     p_values = np.random.default_rng(seed).random(12) ** 3 / 10
-    cutoff = rejected_up_to(p_values.tolist(), 0.05)
+    cutoff = largest_rejected_p_value(p_values.tolist(), 0.05)
     assert (p_values <= cutoff).tolist() == multipletests(p_values, alpha=0.05, method="fdr_by")[
         0
     ].tolist()
@@ -141,7 +141,7 @@ def test_a_lead_that_never_varies_has_its_greatest_chance_under_the_hypothesis(l
     shares = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), -1).reshape(-1, 2)
     laws = np.column_stack([shares, 1 - shares.sum(1)])
     laws = laws[(laws[:, 2] > -1e-12) & (laws @ [-1, 0, 1] >= epsilon - 1e-12)]
-    assert p_value_of(np.full(4, float(lead)), np.ones(4), epsilon) == pytest.approx(
+    assert one_sided_p_value(np.full(4, float(lead)), np.ones(4), epsilon) == pytest.approx(
         laws[:, lead + 1].max() ** 4, abs=1e-9
     )
 

@@ -61,7 +61,7 @@ def test_on_complete_ratings_it_is_what_scikit_learn_computes(name, seed):
 def test_with_missing_ratings_it_is_the_loop_over_items(name, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(30, 2))
     assert value(name, codes) == pytest.approx(
-        slow_kappa(codes.tolist(), WEIGHTS[name][1].matrix(SCALE)), abs=1e-12
+        slow_kappa(codes.tolist(), WEIGHTS[name][1].weight_matrix(SCALE)), abs=1e-12
     )
 
 
@@ -118,7 +118,7 @@ def test_lights_kappa_of_resamples_is_that_of_each_of_them(missing):
     rng = np.random.default_rng(8)
     codes = rng.integers(missing, K, size=(9, 4))
     weights = rng.integers(0, 3, size=(60, 9)).astype(float)
-    found = FORMS["light_kappa"](patterns_of(codes).reweighted(weights)).value
+    found = FORMS["light_kappa"](patterns_of(codes).with_weights(weights)).value
     for each, times in zip(found, weights.astype(int), strict=True):
         alone = patterns_of(np.repeat(codes, times, axis=0))
         met = [
@@ -169,7 +169,7 @@ def test_light_with_one_more_row_is_that_of_the_whole_table_of_weights(rows, mos
     scale, weights = Scale(tuple("xyz")), np.array([3.0, 1.0, 0.0, 0.5])
     form = LabelsByRater(codes, weights, scale=scale, raters=tuple("abc")).with_unseen(3.0)
     unseen = form.weights.shape[-1] - len(weights)
-    plain = form.reweighted(np.hstack([np.tile(weights, (unseen, 1)), 2.0 * np.eye(unseen)]))
+    plain = form.with_weights(np.hstack([np.tile(weights, (unseen, 1)), 2.0 * np.eye(unseen)]))
     expected = FORMS["light_kappa"](plain)
     found = FORMS["light_kappa"](
         plain.with_known_weights(KnownWeights(SeenRows(weights), np.arange(unseen)))

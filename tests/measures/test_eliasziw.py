@@ -131,7 +131,7 @@ def test_of_fixed_raters_neither_is_under_minus_one_whatever_the_weights(seed):
             shares = rng.dirichlet(np.full(each.weights.shape[-1], 0.3), size=50)
             for name in ("inter_fixed", "intra_fixed"):
                 value = RECORDS[name](
-                    each.reweighted(shares * rng.choice([1.1, n, n + 3.0], size=(50, 1)))
+                    each.with_weights(shares * rng.choice([1.1, n, n + 3.0], size=(50, 1)))
                 ).value
                 assert np.nanmin(value, initial=1.0) >= RECORDS[name].bounds[0] - 1e-9 == -1 - 1e-9
 
@@ -191,9 +191,9 @@ DRAWS = {
 @pytest.mark.parametrize("name", NAMES)
 def test_each_draw_of_weights_has_the_design_of_its_own_items(name):
     design = unbalanced()
-    together = RECORDS[name](design.reweighted(np.array(list(DRAWS.values()), dtype=float)))
+    together = RECORDS[name](design.with_weights(np.array(list(DRAWS.values()), dtype=float)))
     for place, (case, draw) in enumerate(DRAWS.items()):
-        alone = design.reweighted(np.array(draw, dtype=float))
+        alone = design.with_weights(np.array(draw, dtype=float))
         found = RECORDS[name](alone)
         for part in ("value", "observed", "expected"):
             assert float(getattr(together, part)[place]) == pytest.approx(

@@ -6,7 +6,7 @@ import pytest
 
 from agreement_pipeline import Rule, Scale
 from agreement_pipeline.counting import RatingsCounting
-from agreement_pipeline.estimates import applicable, measure_ratings
+from agreement_pipeline.estimates import applicable_measures, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.readers import read
 from agreement_pipeline.statistics import LabelsByRater
@@ -44,7 +44,7 @@ def read_round(request, tmp_path):
 
 
 def test_guessing_is_reliable_by_no_measure_that_corrects_for_chance(read_round):
-    corrected = [name for name in applicable(read_round) if FORMS[name].chance_corrected]
+    corrected = [name for name in applicable_measures(read_round) if FORMS[name].chance_corrected]
     # The rounds have no second group and no strata.
     names = [name for name in corrected if FORMS[name].needs not in ("groups", "strata")]
     found = list(measure_ratings(read_round, names, Inference(n_resamples=1000)))
@@ -97,7 +97,7 @@ def test_kappa_is_not_read_off_an_end_that_nobody_compared(name, level):
 @pytest.mark.parametrize("name", ["fleiss_kappa_linear", "conger_kappa_linear"])
 def test_each_draw_of_weights_asks_for_itself_whether_the_ends_meet(name):
     of = statistic_of(name, [[0, 0, 1], [2, 2, 1], [2, -1, -1]], Scale((0, 1, 2), "interval"))
-    value = FORMS[name](of.reweighted(np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]]))).value
+    value = FORMS[name](of.with_weights(np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]]))).value
     assert np.isnan(value).tolist() == [False, True]
 
 

@@ -48,7 +48,7 @@ def statistic(needs, categories, n_raters=4, level="ratio"):
     )
     patterns = LabelsByRater(codes, scale=Scale(categories, level), raters=tuple("abcd"[:n_raters]))
     if needs == "panel":
-        return patterns.against("a")
+        return patterns.with_rater_apart("a")
     if needs == "groups":
         return patterns.in_groups(("c", "d"))
     return patterns.counts() if needs == "counts" else patterns
@@ -128,8 +128,8 @@ def test_a_draw_without_the_far_category_is_not_blurred_by_draws_that_hold_it(na
         )
         if name.startswith("cohen"):
             of = of.select_raters(("a", "d"))
-        together = record(of.reweighted(weights))
-        singly = [record(of.reweighted(draw)) for draw in weights]
+        together = record(of.with_weights(weights))
+        singly = [record(of.with_weights(draw)) for draw in weights]
         for part in ("value", "observed", "expected", "greatest"):
             if getattr(together, part) is not None:
                 alone = [float(getattr(each, part)) for each in singly]
@@ -154,7 +154,7 @@ def test_it_has_the_value_of_a_scale_that_does_not_hold_it(name):
     def values(far):
         of, weights = draws_with_and_without_the_far_category(record.needs, far, "ratio")
         of = of.select_raters(("a", "d")) if name.startswith("cohen") else of
-        return record(of.reweighted(weights)).value[4:]
+        return record(of.with_weights(weights)).value[4:]
 
     near = values(4.0)
     for far in (1e6, 1e9, 1e12):

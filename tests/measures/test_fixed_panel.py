@@ -106,7 +106,7 @@ def test_who_is_of_the_panel_is_read_off_each_draw_by_itself(n_items):
     rng = np.random.default_rng(n_items)
     codes, labels = drawn(n_items, 4, 0.4)[:n_items], rng.integers(3, size=n_items)
     draws = rng.integers(0, 2, size=(40, n_items)).astype(float)
-    together = MEASURES["shah_s"](panel_of(codes, labels).reweighted(draws))
+    together = MEASURES["shah_s"](panel_of(codes, labels).with_weights(draws))
     for b, draw in enumerate(draws):
         alone = MEASURES["shah_s"](panel_of(codes[draw > 0], labels[draw > 0]))
         parts = [

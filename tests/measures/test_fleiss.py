@@ -38,7 +38,7 @@ CHANCE = {
 @pytest.mark.parametrize("measure", CHANCE, ids=lambda each: each.__name__)
 def test_with_missing_ratings_they_are_gwets_formulas_as_loops(measure, weighting):
     codes = np.random.default_rng(1).integers(-1, K, size=(25, 4))
-    w = weighting.matrix(SCALE)
+    w = weighting.weight_matrix(SCALE)
     p_o = slow_agreement(codes.tolist(), w)
     p_e = CHANCE[measure](w, slow_prevalence(codes.tolist(), K))
     found = measure(LabelsByRater(codes, scale=SCALE, raters="abcd").counts(), weighting)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import PolicyError, RatingsError
-from agreement_pipeline.estimates import applicable, measure_ratings
+from agreement_pipeline.estimates import applicable_measures, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
@@ -97,8 +97,8 @@ def test_without_a_right_label_there_is_no_value_and_a_reason(frame):
     assert {each.undefined for each in found.values()} == {
         "nobody rated a gold item whose right label is known"
     }
-    assert "gold_accuracy" not in applicable(ratings)
-    assert "gold_accuracy" in applicable(ratings_of())
+    assert "gold_accuracy" not in applicable_measures(ratings)
+    assert "gold_accuracy" in applicable_measures(ratings_of())
 
 
 def test_a_rule_reads_each_rater_and_holds_where_nothing_is_known():

@@ -69,7 +69,7 @@ def slow_cross_kappa(items):
 @pytest.mark.parametrize("seed", range(3))
 def test_with_missing_ratings_the_kappa_of_groups_is_the_loop_over_pairs(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(25, 5))
-    expected = slow_kappa(met_by_both(codes, 2), weighting.matrix(SCALE))
+    expected = slow_kappa(met_by_both(codes, 2), weighting.weight_matrix(SCALE))
     assert float(vanbelle_albert_group_kappa(groups_of(codes), weighting).value) == pytest.approx(
         expected, abs=1e-12
     )
@@ -153,10 +153,10 @@ def test_a_classifier_that_shares_no_item_with_the_panel_changes_nothing(name):
 def test_each_draw_asks_for_itself_whether_a_group_gave_an_item_two_ratings():
     groups = groups_of([[0, 0, 0, -1], [0, 1, 0, 1], [1, 1, 1, -1]], 2, Scale(("no", "yes")))
     draws = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
-    value = vanbelle_albert_group_kappa(groups.reweighted(draws)).value
+    value = vanbelle_albert_group_kappa(groups.with_weights(draws)).value
     assert np.isnan(value).tolist() == [False, True]
     record = FORMS["vanbelle_albert_group_kappa"]
-    assert [record.why_undefined(groups.reweighted(draw)) for draw in draws] == [
+    assert [record.why_undefined(groups.with_weights(draw)) for draw in draws] == [
         None,
         SINGLE_RATINGS,
     ]

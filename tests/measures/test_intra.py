@@ -42,9 +42,9 @@ def test_the_unbiased_form_draws_without_return(replicates):
 
 def test_the_value_of_one_rater_rests_on_their_cells_alone(replicates):
     expected = np.mean([np.mean([a == b for a, b in permutations(cell, 2)]) for cell in CELLS[3:]])
-    assert MEASURES["self_agreement_unbiased"](replicates.of("B")).value == pytest.approx(
-        expected, abs=1e-12
-    )
+    assert MEASURES["self_agreement_unbiased"](
+        replicates.cells_of_rater("B")
+    ).value == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_unbiased_form_is_right_on_average_where_the_plug_in_form_is_too_high():

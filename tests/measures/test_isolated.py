@@ -38,7 +38,7 @@ def slow_parts(rows, w):
 @pytest.mark.parametrize("seed", range(3))
 def test_with_missing_ratings_the_kappas_are_the_loop_over_items(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(30, 4))
-    observed, expected, greatest = slow_parts(codes.tolist(), weighting.matrix(SCALE))
+    observed, expected, greatest = slow_parts(codes.tolist(), weighting.weight_matrix(SCALE))
     assert float(vanbelle_albert_kappa(panel_of(codes, SCALE), weighting).value) == pytest.approx(
         (observed - expected) / (greatest - expected), abs=1e-12
     )
@@ -105,7 +105,7 @@ def test_every_weighting_is_a_squared_distance_so_that_schoutens_kappa_is_never_
 ):
     rng = np.random.default_rng(41)
     for k in range(2, 8):
-        apart = 1 - weighting.matrix(
+        apart = 1 - weighting.weight_matrix(
             Scale(tuple(np.cumsum(rng.uniform(0.1, 3, size=k)) - 0.1), "ratio")
         )
         centring = np.eye(k) - 1 / k

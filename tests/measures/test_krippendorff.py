@@ -72,5 +72,5 @@ def test_categories_that_are_close_on_a_wide_scale_are_told_apart():
 
 def test_a_draw_that_leaves_no_more_than_one_rating_to_pair_has_no_value():
     counts = CategoryCounts([[1, 1], [1, 0]], scale=Scale(("no", "yes")))
-    fading = counts.reweighted(np.array([[1.0, 1.0], [0.5, 1.5], [0.4, 1.6], [0.0, 2.0]]))
+    fading = counts.with_weights(np.array([[1.0, 1.0], [0.5, 1.5], [0.4, 1.6], [0.0, 2.0]]))
     assert np.isnan(alpha(fading).value).tolist() == [False, True, True, True]

@@ -10,7 +10,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, resample
+from agreement_pipeline.intervals import Inference, draw_reweighted
 from agreement_pipeline.measures import MEASURES, _numbers
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 from tests.measures.loops import slow_alpha, slow_difference
@@ -158,9 +158,9 @@ def test_blocks_of_draws_share_what_is_read_off_the_numbers(monkeypatch):
         scale=Scale(None, "ordinal"),
         raters=tuple("abc"),
     )
-    blocks = list(resample(values, 5, 0)) + list(resample(values, 5, 1))
+    blocks = list(draw_reweighted(values, 5, 0)) + list(draw_reweighted(values, 5, 1))
     for weights in (np.ones((2, 32)), np.full((3, 32), 2.0)):
-        MEASURES["krippendorff_alpha"](blocks[0].reweighted(weights))
+        MEASURES["krippendorff_alpha"](blocks[0].with_weights(weights))
     assert read == [32]
     MEASURES["krippendorff_alpha"](blocks[1])
     assert read == [32, 32]

@@ -143,6 +143,6 @@ def test_sets_in_a_table_become_their_labels_in_order_and_the_empty_set_is_a_rat
         {"item": ["i", "i", "i"], "rater": list("xyz"), "label": [{"b", "a"}, frozenset(), None]}
     )
     scale = Scale(("", "a|b"))
-    found = Ratings.from_frame(table, scale).first(["label"])
+    found = Ratings.from_frame(table, scale).first_ratings(["label"])
     assert found["label"].to_pylist() == ["a|b", ""]
     assert Scale.from_labels(table["label"]).categories == scale.categories

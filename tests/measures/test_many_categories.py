@@ -72,11 +72,11 @@ def test_a_category_that_is_asked_for_alone_has_the_value_that_it_has_among_all(
     for k in (0, 7, K - 1):
         form = counts.with_unseen(3.0, k)
         drawn = np.concatenate([weights, np.ones((5, len(form.weights) - N))], axis=1)
-        alone = MEASURES[name].function(form.reweighted(drawn)).value
+        alone = MEASURES[name].function(form.with_weights(drawn)).value
         unseen = np.zeros((len(form.counts) - N, K))
         unseen[:, [k, (k + 1) % K]] = form.counts[N:]
         every = CategoryCounts(np.vstack([counts.counts, unseen]), scale=SCALE)
-        whole = MEASURES[name].function(every.reweighted(drawn))
+        whole = MEASURES[name].function(every.with_weights(drawn))
         assert alone[:, k] == pytest.approx(whole.value[:, k])
         assert np.isnan(np.delete(alone, k, axis=1)).all()
 

@@ -53,7 +53,9 @@ def test_measures_of_another_chance_keep_their_value_there(name):
 def test_each_draw_of_weights_asks_for_itself_whether_the_ratings_vary(name):
     of = statistic(name, [[0, 0], [0, 1], [1, 1], [1, -1]])
     value = MEASURES[name](
-        of.reweighted(np.array([[2.0, 1.0, 2.0, 1.0], [3.0, 0.0, 0.0, 2.0], [2.0, 0.0, 1.0, 0.0]]))
+        of.with_weights(
+            np.array([[2.0, 1.0, 2.0, 1.0], [3.0, 0.0, 0.0, 2.0], [2.0, 0.0, 1.0, 0.0]])
+        )
     ).value
     assert np.isnan(value.reshape(3, -1)).all(1).tolist() == [False, True, False]
 

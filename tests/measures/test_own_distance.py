@@ -19,8 +19,8 @@ def test_squared_differences_give_the_interval_alpha():
     counts = CategoryCounts(COUNTS, scale=Scale((1.0, 2.0, 5.0), "interval"))
     distances = np.subtract.outer([1, 2, 5], [1, 2, 5]) ** 2
     weights = np.random.default_rng(5).integers(0, 3, size=(4, 20)).astype(float)
-    found = alpha_with_distance(counts.reweighted(weights), distances).value
-    alpha = MEASURES["krippendorff_alpha"](counts.reweighted(weights)).value
+    found = alpha_with_distance(counts.with_weights(weights), distances).value
+    alpha = MEASURES["krippendorff_alpha"](counts.with_weights(weights)).value
     np.testing.assert_allclose(found, alpha)
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.intervals import resample
-from agreement_pipeline.measures.reliability import _estimate_guessing, random_choice
+from agreement_pipeline.intervals import draw_reweighted
+from agreement_pipeline.measures.reliability import _estimate_guessing, random_choice_share
 from tests.measures.meetings import bisected, replicated
 
 
@@ -15,21 +15,21 @@ def test_random_choice_is_found_to_twelve_digits_by_halving_too(categories):
     d = np.vstack(
         [rng.dirichlet(np.ones(categories) * size, size=30) for size in (0.3, 1, 30)] + [p[None]]
     )
-    assert random_choice(d, p) == pytest.approx([bisected(row, p) for row in d], abs=1e-12)
+    assert random_choice_share(d, p) == pytest.approx([bisected(row, p) for row in d], abs=1e-12)
 
 
 def test_random_choice_where_shares_are_as_the_panels_has_a_closed_form():
     for p in ([0.5, 0.5], [0.9, 0.1], [0.2, 0.3, 0.5]):
         entropy = -np.sum(p * np.log(p))
         closed = np.exp(-entropy) / (1 + np.exp(-entropy))
-        assert random_choice(np.array([p]), np.array(p)) == pytest.approx(closed, abs=1e-12)
+        assert random_choice_share(np.array([p]), np.array(p)) == pytest.approx(closed, abs=1e-12)
 
 
 def test_a_category_that_a_rater_never_gave_rules_out_random_choice_only_if_it_is_in_use():
     p = np.array([0.5, 0.5, 0.0])
-    assert random_choice(np.array([[1.0, 0.0, 0.0]]), p) == 0
-    assert random_choice(np.array([[0.5, 0.5, 0.0]]), p) == pytest.approx(1 / 3)
-    assert random_choice(np.array([[0.25, 0.25, 0.5]]), p) == pytest.approx(
+    assert random_choice_share(np.array([[1.0, 0.0, 0.0]]), p) == 0
+    assert random_choice_share(np.array([[0.5, 0.5, 0.0]]), p) == pytest.approx(1 / 3)
+    assert random_choice_share(np.array([[0.25, 0.25, 0.5]]), p) == pytest.approx(
         bisected([0.25, 0.25, 0.5], p), abs=1e-12
     )
 
@@ -37,7 +37,7 @@ def test_a_category_that_a_rater_never_gave_rules_out_random_choice_only_if_it_i
 def test_shares_one_grain_apart_and_near_the_edge_are_still_solved():
     p = np.array([0.999, 0.001])
     d = np.array([[0.999, 0.001], [1 - 1e-6, 1e-6], [1e-6, 1 - 1e-6], [0.5, 0.5]])
-    assert random_choice(d, p) == pytest.approx([bisected(row, p) for row in d], abs=1e-12)
+    assert random_choice_share(d, p) == pytest.approx([bisected(row, p) for row in d], abs=1e-12)
 
 
 def shares_drawn(first, cells, names):
@@ -45,7 +45,7 @@ def shares_drawn(first, cells, names):
     return np.concatenate(
         [
             _estimate_guessing(block).x
-            for block in resample(replicated(first, cells, names=names), 500, seed=1)
+            for block in draw_reweighted(replicated(first, cells, names=names), 500, seed=1)
         ]
     )
 

@@ -38,7 +38,7 @@ def test_alpha_is_the_disagreement_within_a_raters_items_over_that_of_her_labels
         1 - float(found.observed / found.expected), abs=1e-12
     )
     for rater, of_items in enumerate(of_each):
-        own = ALPHA(RatingsCounting().replicates(ratings).of(f"r{rater}"))
+        own = ALPHA(RatingsCounting().replicates(ratings).cells_of_rater(f"r{rater}"))
         assert float(own.value) == pytest.approx(looped_alpha([of_items], level), abs=1e-12)
 
 
@@ -47,7 +47,7 @@ def test_alpha_is_the_disagreement_within_a_raters_items_over_that_of_her_labels
 def test_alpha_is_the_same_where_the_scale_lists_no_categories(seed, level):
     of_each = said_by(seed)
     ratings = ratings_of(of_each, Scale(None, level))
-    assert float(ALPHA(RatingsCounting().replicates(ratings).in_numbers()).value) == pytest.approx(
+    assert float(ALPHA(RatingsCounting().replicates(ratings).as_numbers()).value) == pytest.approx(
         looped_alpha(of_each, level), abs=1e-10
     )
 
@@ -93,7 +93,7 @@ def test_kappa_is_that_of_fleiss_with_meetings_for_raters_as_loops(seed):
 def test_weighted_kappa_is_the_loop_over_pairs_of_meetings(seed, name):
     of_each = said_by(seed)
     record, scale = FORMS[f"test_retest_kappa_{name}"], scale_of(max(WEIGHTINGS[name].levels))
-    expected = looped_weighted_kappa(of_each, WEIGHTINGS[name].matrix(scale))
+    expected = looped_weighted_kappa(of_each, WEIGHTINGS[name].weight_matrix(scale))
     found = record(RatingsCounting().replicates(ratings_of(of_each, scale)))
     assert float(found.value) == pytest.approx(expected, abs=1e-12)
     assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(
@@ -113,7 +113,7 @@ def test_a_crowd_is_pooled_as_loops_however_often_an_item_counts(level):
     replicates = RatingsCounting().replicates(ratings_of(of_each, scale_of(level)))
     weights = np.zeros((2, replicates.weights.shape[-1]))
     weights[:, np.unique(replicates.item)] = np.ones(3), times
-    drawn = replicates.reweighted(weights)
+    drawn = replicates.with_weights(weights)
     expected = [looped_alpha(each, level) for each in (of_each, repeated)]
     assert ALPHA(drawn).value == pytest.approx(expected, abs=1e-12)
     if level == "nominal":
@@ -161,7 +161,7 @@ def test_kappa_is_never_under_minus_one_whatever_the_weights_of_items(seed, name
                 for share in (0.1, 1.0)
             ]
         )
-        value = record(of.reweighted(draws)).value
+        value = record(of.with_weights(draws)).value
         assert np.nanmin(value) >= record.bounds[0] - 1e-9 == -1 - 1e-9
 
 
@@ -215,10 +215,10 @@ def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_ha
     replicates = RatingsCounting().replicates(tabled(table, ("0", "1")))
     for record in (ALPHA, KAPPA):
         assert float(record(replicates).value) == pytest.approx(
-            float(record(replicates.of("A")).value)
+            float(record(replicates.cells_of_rater("A")).value)
         )
         assert "one and the same label to all items they met again" in (
-            record.why_undefined(replicates.of("B")) or ""
+            record.why_undefined(replicates.cells_of_rater("B")) or ""
         )
 
 
@@ -253,7 +253,7 @@ def test_raters_without_a_coefficient_of_their_own_are_named(tabled):
     ratings = tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3"), "interval")
     counts, numbers = (
         RatingsCounting().replicates(ratings),
-        RatingsCounting().replicates(ratings).in_numbers(),
+        RatingsCounting().replicates(ratings).as_numbers(),
     )
     for record, replicates in ((ALPHA, counts), (ALPHA, numbers), (ICC, counts), (ICC, numbers)):
         assert record.raters_left_out(replicates) == ("B", "C")

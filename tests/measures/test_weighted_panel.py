@@ -41,7 +41,7 @@ def slow(rows, w):
 def test_congers_kappa_is_the_loop_over_pairs_of_raters(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(25, 4))
     assert float(shah_kappa_s(patterns_of(codes), weighting).value) == pytest.approx(
-        slow(codes.tolist(), weighting.matrix(SCALE)), abs=1e-12
+        slow(codes.tolist(), weighting.weight_matrix(SCALE)), abs=1e-12
     )
 
 

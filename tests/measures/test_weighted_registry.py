@@ -5,8 +5,8 @@ import pytest
 
 from agreement_pipeline import Policy, Rule
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import registered
-from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
+from agreement_pipeline.estimates import find_registered_measure
+from agreement_pipeline.measures import MEASURES, WEIGHTINGS, find_measure
 from agreement_pipeline.measures.registry import FAMILIES
 from agreement_pipeline.measures.weighting import IDENTITY, LINEAR
 
@@ -36,8 +36,8 @@ def test_every_family_has_names_for_linear_and_quadratic_weights():
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("distance", WEIGHTINGS)
 def test_any_distance_may_follow_the_name_of_a_family(family, distance):
-    record = measure_named(f"{family}_{distance}")
-    assert record is measure_named(f"{family}_{distance}") is registered(record.name)
+    record = find_measure(f"{family}_{distance}")
+    assert record is find_measure(f"{family}_{distance}") is find_registered_measure(record.name)
     assert (record.name, record.weighting) == (f"{family}_{distance}", WEIGHTINGS[distance])
     rule = Rule(record.name, effect="warn", tentative=0.5, reliable=0.6)
     policy = Policy("p", 1, (Rule("krippendorff_alpha"), rule))
@@ -48,9 +48,9 @@ def test_any_distance_may_follow_the_name_of_a_family(family, distance):
     "name", ["cohen_kappa_cosine", "krippendorff_alpha_linear", "_linear", "linear", "cohen_kappa_"]
 )
 def test_a_name_that_no_family_and_distance_make_is_refused(name):
-    assert measure_named(name) is None
+    assert find_measure(name) is None
     with pytest.raises(PolicyError, match=f"measure: found '{name}'; expected one of the"):
-        registered(name)
+        find_registered_measure(name)
 
 
 @pytest.mark.parametrize(

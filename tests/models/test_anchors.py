@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.models import anchored
+from agreement_pipeline.models import compare_with_anchors
 
 TAIL, LOST = 0.025, 0.05
 
@@ -18,7 +18,7 @@ def alarms(right, n_looks, times, seed, lost=0.0, since=0):
     for _ in range(times):
         gone = np.where(np.arange(n_looks) >= since, lost, 0.0)[:, None]
         looks = (rng.random((n_looks, len(right))) < right - gone).astype(float)
-        found += anchored(first, looks, LOST, TAIL).drifted
+        found += compare_with_anchors(first, looks, LOST, TAIL).drifted
     return found / times
 
 
@@ -41,7 +41,7 @@ def test_in_a_year_of_looks_a_false_alarm_is_as_rare_as_promised(right, n_looks)
 def test_of_300_anchors_luck_at_the_first_look_ends_no_more_than_promised():
     rng, right = np.random.default_rng(8), np.full(300, 0.8)
     found = [
-        anchored(said[0], said[1:], LOST, TAIL).drifted
+        compare_with_anchors(said[0], said[1:], LOST, TAIL).drifted
         for said in (rng.random((40, 53, 300)) < right).astype(float)
     ]
     assert np.mean(found) <= TAIL + 3 * np.sqrt(TAIL * (1 - TAIL) / 40)
@@ -63,7 +63,7 @@ def test_what_the_formula_gives_by_hand():
         second = (rise[:, 0] * rise[:, 1]).mean() / 2 + rise[:, 1].mean() / 6 + 1 / 3
         return max(first, second)
 
-    found = anchored(np.ones(2), looks, LOST, TAIL)
+    found = compare_with_anchors(np.ones(2), looks, LOST, TAIL)
     assert evidence(found.upper) == pytest.approx(1 / TAIL, rel=1e-6)
     assert (found.first, found.last, found.n_items, found.n_looks) == (1.0, 0.25, 2, 2)
 
@@ -71,5 +71,5 @@ def test_what_the_formula_gives_by_hand():
 def test_the_limit_only_falls_with_more_looks():
     rng = np.random.default_rng(3)
     looks = (rng.random((8, 40)) < 0.6).astype(float)
-    limits = [anchored(looks[0], looks[:n], LOST, TAIL).upper for n in range(1, 9)]
+    limits = [compare_with_anchors(looks[0], looks[:n], LOST, TAIL).upper for n in range(1, 9)]
     assert limits == sorted(limits, reverse=True)

@@ -111,7 +111,7 @@ def test_it_is_in_the_log_and_bound_to_what_it_rests_on(store, ingested):
 def test_a_round_of_other_texts_than_were_drawn_certifies_nobody(store, original, n_moved):
     """A panel labelled all drawn items. Two of them came with each other's text."""
     ratings = make_ratings()
-    texts = {item: f"text of {item}" for item in ratings.rated().to_pylist()}
+    texts = {item: f"text of {item}" for item in ratings.rated_items().to_pylist()}
 
     def with_texts(frame, texts):
         frame["text"] = frame["item"].map(texts)

@@ -10,7 +10,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale, read_ratings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.models import correct
-from agreement_pipeline.models.correction import majorities
+from agreement_pipeline.models.correction import majority_shares
 from agreement_pipeline.models.prediction_powered import OfRaters, Stratum
 from tests.models.tables import ratings_of, simulated
 
@@ -108,7 +108,7 @@ def test_a_majority_is_the_mean_over_all_choices_of_raters(n, majority_of):
         )
         for s in said
     ]
-    found = majorities(said.astype(float), np.full(n + 1, n), majority_of)
+    found = majority_shares(said.astype(float), np.full(n + 1, n), majority_of)
     assert found == pytest.approx(expected)
 
 

@@ -93,7 +93,7 @@ def test_anchors_are_read_on_the_cut(with_round):
 def test_a_cut_of_numbers_needs_no_categories():
     said = pd.DataFrame({"item": list("abc"), "rater": "ana", "label": [0.2, 0.5, 0.9]})
     ratings = dichotomize(Ratings.from_frame(said, Scale(None, "interval")), 0.5)
-    said = ratings.first(["label"])["label"].to_pylist()
+    said = ratings.first_ratings(["label"])["label"].to_pylist()
     assert said == ["under 0.5", "0.5 or more", "0.5 or more"]
 
 

@@ -85,7 +85,7 @@ def test_a_rare_label_has_two_items_or_all(store, rows):
 
 def test_each_item_is_drawn_equally_often(tmp_path, monkeypatch):
     heads = count()
-    monkeypatch.setattr(drawing, "_seed", lambda head, digest: f"{next(heads)}{digest}")
+    monkeypatch.setattr(drawing, "_draw_seed", lambda head, digest: f"{next(heads)}{digest}")
     population = ratings_of([(f"i{place}", "model", "no") for place in range(10)])
     times = Counter()
     for place in range(100):

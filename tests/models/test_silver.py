@@ -817,9 +817,9 @@ def test_a_release_whose_classifiers_were_edited_is_refused(store, original, sai
 
 def exported(*told, **how):
     """Ratings whose export tells which classifiers labelled."""
-    origin = Origin.of("promptfoo", ["raters"], {}, classifiers=told)
+    origin = Origin.build("promptfoo", ["raters"], {}, classifiers=told)
     assert Origin.from_mapping(origin.to_mapping()) == origin
-    return make_ratings(**how).from_origin(origin)
+    return make_ratings(**how).with_origin(origin)
 
 
 TOLD = {"name": "judge", "model": "m-large", "prompt_digest": "a" * 64}
@@ -871,8 +871,8 @@ def test_a_silver_round_of_another_classifier_than_its_export_tells_is_held(
     store, people, original
 ):
     names = drawn(store).items
-    told = Origin.of("promptfoo", ["raters"], {}, classifiers=[{**TOLD, "model": "m-small"}])
-    store.ingest("s1", ratings_of(names).from_origin(told), original)
+    told = Origin.build("promptfoo", ["raters"], {}, classifiers=[{**TOLD, "model": "m-small"}])
+    store.ingest("s1", ratings_of(names).with_origin(told), original)
     assert "found model 'm-small'" in held(store, people, "certificate_other_model")
 
 

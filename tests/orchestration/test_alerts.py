@@ -25,7 +25,12 @@ from agreement_pipeline.orchestration.alerts import (
 )
 from agreement_pipeline.orchestration.sensors import RoundCursor, tags_of
 from agreement_pipeline.projects import ProjectSettings
-from agreement_pipeline.projects.notices import MAX_TEXT_LENGTH, SECONDS_PER_DAY, Notice, overdue
+from agreement_pipeline.projects.notices import (
+    MAX_TEXT_LENGTH,
+    SECONDS_PER_DAY,
+    Notice,
+    build_overdue_notice,
+)
 from agreement_pipeline.store import Store, log
 from tests.events import record
 from tests.orchestration.checks import GOOD
@@ -429,8 +434,8 @@ def test_a_round_that_a_wrong_clock_dated_into_the_future_does_not_silence_overd
         wrong_clock.setattr(log, "datetime", SimpleNamespace(now=lambda zone: a_year_later))
         a_year_later = datetime.fromtimestamp(now, UTC) + timedelta(365)
         record(told.project.store, "ingested", "w2")
-    assert overdue(told.project, now + 2 * SECONDS_PER_DAY) is None
-    late = overdue(told.project, now + 20 * SECONDS_PER_DAY)
+    assert build_overdue_notice(told.project, now + 2 * SECONDS_PER_DAY) is None
+    late = build_overdue_notice(told.project, now + 20 * SECONDS_PER_DAY)
     assert "the last one, w1, came" in late.text
     assert late.text.endswith("; 1 round with a time in the future did not count")
 
@@ -438,7 +443,9 @@ def test_a_round_that_a_wrong_clock_dated_into_the_future_does_not_silence_overd
 def test_a_project_that_allows_one_day_says_so_in_the_singular(told):
     record(told.project.store, "ingested", "w1")
     settings = told.settings.model_copy(update={"overdue_after_days": 1.0})
-    late = overdue(replace(told.project, settings=settings), time.time() + 3 * SECONDS_PER_DAY)
+    late = build_overdue_notice(
+        replace(told.project, settings=settings), time.time() + 3 * SECONDS_PER_DAY
+    )
     assert late.text.endswith(", and 1 day is allowed")
 
 

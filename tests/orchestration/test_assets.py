@@ -217,7 +217,7 @@ def test_labels_from_earlier_rounds_speak_for_self_agreement_alone(make_line):
     assert float(
         MEASURES["self_agreement_unbiased"](RatingsCounting().replicates(ratings)).value
     ) == pytest.approx(same)
-    assert ratings.first(["item"]).num_rows == len(second)
+    assert ratings.first_ratings(["item"]).num_rows == len(second)
 
 
 def test_one_table_may_hold_many_rounds(make_line):

@@ -11,7 +11,7 @@ from dagster._core.events import RunFailureReason
 from dagster._core.execution.retries import auto_reexecution_should_retry_run
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.orchestration.runs import failure, or_fail
+from agreement_pipeline.orchestration.runs import build_failure, run_or_fail
 from agreement_pipeline.readers.files import StableFile
 from tests.orchestration.checks import BAD, GOOD, materialized
 from tests.orchestration.conftest import POLICY
@@ -49,7 +49,7 @@ def test_what_cannot_be_told_of_the_ratings_hides_no_decision(line, monkeypatch,
 
     line.deliver("w1", BAD)
     line.run("w1", "annotations")
-    monkeypatch.setattr("agreement_pipeline.evidence.summary.who_rated", unreadable)
+    monkeypatch.setattr("agreement_pipeline.evidence.summary.describe_who_rated", unreadable)
     result = line.run("w1", "acceptability")
 
     assert first_line(result).startswith("held: round w1: krippendorff_alpha 0.")
@@ -188,7 +188,7 @@ def test_d4_what_the_machine_did_not_give_is_one_sentence(error, words, fault):
         raise error
 
     with pytest.raises(dg.Failure) as failed:
-        or_fail(context, step)
+        run_or_fail(context, step)
     assert re.match(words, failed.value.description)
     assert failed.value.allow_retries
     assert given[DECISION] == "not judged"
@@ -197,14 +197,14 @@ def test_d4_what_the_machine_did_not_give_is_one_sentence(error, words, fault):
 
 def test_a_file_that_changed_while_it_was_read_may_be_sound_later(line, monkeypatch):
     line.deliver("w1", GOOD)
-    at = StableFile.of
+    at = StableFile.at_path
 
     def at_and_change(path, *how, **more):
         found = at(path, *how, **more)
         os.utime(path, ns=(1, found.modified_ns + 1))
         return found
 
-    monkeypatch.setattr(StableFile, "of", at_and_change)
+    monkeypatch.setattr(StableFile, "at_path", at_and_change)
     assert tags(line, line.decide("w1"))[FAULT] == "may pass"
 
 
@@ -225,7 +225,7 @@ def test_a_packed_file_is_damaged_for_good_but_a_disk_may_have_room_later(line, 
 
 
 def test_a_failure_for_a_reason_of_the_bytes_is_not_tried_again():
-    assert not failure("held", "held").allow_retries
+    assert not build_failure("held", "held").allow_retries
 
 
 def test_p11_a_policy_edited_after_the_definitions_were_loaded_still_decides(line):

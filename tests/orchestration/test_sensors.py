@@ -454,7 +454,7 @@ def test_a_decision_that_cannot_be_shown_whole_is_released_and_shown_and_said_to
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(Store, "ratings", unreadable)
-    monkeypatch.setattr("agreement_pipeline.evidence.summary.who_rated", unreadable)
+    monkeypatch.setattr("agreement_pipeline.evidence.summary.describe_who_rated", unreadable)
     result = reassessed(line, line.instance)
     assert [path.parent.name for path in line.released()] == ["w1", "w2"]
     assert shown_on(result, "acceptability", "admitted") == {"w1": True, "w2": True}

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.estimates import Reading, control_chart
-from agreement_pipeline.evidence import tasks, written_tasks
+from agreement_pipeline.estimates import RoundReading, build_control_chart
+from agreement_pipeline.evidence import tasks, write_tasks_as_text
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.checks import like_before
 from agreement_pipeline.orchestration.metadata import HARD_BREAK, IN_PLACE, link
@@ -211,12 +211,12 @@ def test_the_history_shows_every_round_with_its_decision(line):
 
 
 def test_a_round_that_falls_out_of_the_chart_is_warned_of_and_never_held():
-    usual = [Reading(f"w{n}", 0.8 + 0.01 * (n % 2), 0.02) for n in range(8)]
-    found = like_before(control_chart([*usual, Reading("w8", 0.55, 0.02)]))
+    usual = [RoundReading(f"w{n}", 0.8 + 0.01 * (n % 2), 0.02) for n in range(8)]
+    found = like_before(build_control_chart([*usual, RoundReading("w8", 0.55, 0.02)]))
     assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
     assert found.description.startswith("round w8 is lower than before: 0.550")
-    assert like_before(control_chart(usual)).description == "No round is outside its limits."
-    few = like_before(control_chart(usual[:7]))
+    assert like_before(build_control_chart(usual)).description == "No round is outside its limits."
+    few = like_before(build_control_chart(usual[:7]))
     assert few.passed
     assert few.description.startswith("At least 8 rounds are needed")
 
@@ -404,7 +404,7 @@ def test_what_an_adjudicator_answers_to_the_tasks_is_released_and_moves_no_decis
     assert line.decide("w1").success
     ratings, before = line.project.store.ratings("w1"), line.project.store.history()
     found = [{**task, "label": "safe"} for task in tasks(ratings)[:2]]
-    (line.root / "answers/w1.csv").write_text(written_tasks(found, (), "csv"))
+    (line.root / "answers/w1.csv").write_text(write_tasks_as_text(found, (), "csv"))
     labels = line.project.release("w1").train.set_index("id")
 
     assert len(found) == 2
@@ -430,7 +430,7 @@ def test_answers_of_an_adjudicator_ask_for_the_training_data_of_an_admitted_roun
 
     def answer(name, label):
         found = [{**task, "label": label} for task in tasks(line.project.store.ratings(name))[:1]]
-        (line.root / f"answers/{name}.csv").write_text(written_tasks(found, (), "csv"))
+        (line.root / f"answers/{name}.csv").write_text(write_tasks_as_text(found, (), "csv"))
 
     assert isinstance(tick(None), dg.SkipReason)
     answer("w1", "safe")
@@ -457,7 +457,9 @@ def test_a_broken_answer_file_of_one_round_stops_no_other_round(make_line):
     (task,) = tasks(line.project.store.ratings("w2"))[:1]
     (line.root / "answers/w1.csv").write_text("item,label\n")
     (line.root / "answers/unheard-of.csv").write_bytes(b"\xff")
-    (line.root / "answers/w2.csv").write_text(written_tasks([{**task, "label": "safe"}], (), "csv"))
+    (line.root / "answers/w2.csv").write_text(
+        write_tasks_as_text([{**task, "label": "safe"}], (), "csv")
+    )
     sensor = line.definitions.resolve_sensor_def("reviews_adjudicated")
     found = sensor(dg.build_sensor_context(instance=line.instance))
 

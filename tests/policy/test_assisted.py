@@ -118,7 +118,7 @@ def test_a_decision_is_bound_to_all_labels_and_to_which_began_as_a_suggestion():
     whole = ratings_of(FRAME)
     assert judge(whole, WITHOUT, CONTRACT).ratings_digest == whole.digest
     other = FRAME.assign(assisted=~FRAME["assisted"])
-    assert len({whole.digest, ratings_of(other).digest, whole.unassisted.digest}) == 3
+    assert len({whole.digest, ratings_of(other).digest, whole.without_assisted.digest}) == 3
 
 
 def test_nothing_is_told_if_no_label_began_as_a_suggestion():
@@ -143,7 +143,7 @@ def test_one_label_of_which_it_is_not_known_is_enough_to_hold():
     unknown = FRAME.astype({"assisted": object})
     unknown.loc[7, "assisted"] = None
     assert "not_shown" in judge(ratings_of(unknown), WITHOUT, CONTRACT).codes
-    claims = replace(ratings_of(unknown), origin=Origin.of("tool", ["assisted"], {}))
+    claims = replace(ratings_of(unknown), origin=Origin.build("tool", ["assisted"], {}))
     assert "not_shown" in judge(claims, WITHOUT, CONTRACT).codes
 
 
@@ -152,8 +152,8 @@ def test_of_a_models_answers_nothing_is_left_out_or_unknown():
     frame = pd.DataFrame([*ROWS, *model], columns=FRAME.columns)
     ratings = ratings_of(frame, classifiers=["gpt"])
     assert ratings.is_assistance_known
-    assert ratings.unassisted.classifiers == ("gpt",)
-    assert len(ratings.unassisted.first(["item"], raters=["gpt"])) == 60
+    assert ratings.without_assisted.classifiers == ("gpt",)
+    assert len(ratings.without_assisted.first_ratings(["item"], raters=["gpt"])) == 60
     assert "of 180 labels" in found_of(judge(ratings, POLICY, CONTRACT)).description
 
 
@@ -166,11 +166,11 @@ def test_a_round_of_suggestions_alone_has_no_value():
 
 def test_a_rating_met_again_keeps_what_is_known_of_it():
     first = ratings_of(FRAME)
-    both = ratings_of(FRAME.assign(assisted=False)).after([first])
+    both = ratings_of(FRAME.assign(assisted=False)).preceded_by([first])
     assert both.n_assisted == FRAME["assisted"].sum()
     assert (
         not ratings_of(FRAME)
-        .after([ratings_of(FRAME.drop(columns="assisted"))])
+        .preceded_by([ratings_of(FRAME.drop(columns="assisted"))])
         .is_assistance_known
     )
 

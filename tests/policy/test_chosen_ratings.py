@@ -6,7 +6,7 @@ import pytest
 
 from agreement_pipeline import Policy, Ratings, Rule, Scale
 from agreement_pipeline.estimates import measure_ratings
-from agreement_pipeline.evidence.tables import note
+from agreement_pipeline.evidence.tables import estimate_note
 from agreement_pipeline.policy import judge
 
 TWO = Scale(("no", "yes"))
@@ -48,11 +48,13 @@ def test_a_rule_that_holds_is_not_evaluated_on_chosen_ratings_and_one_that_warns
 def test_an_estimate_that_chosen_ratings_bias_says_so_wherever_it_is_shown():
     names = ["krippendorff_alpha", "fleiss_kappa"]
     alpha, fleiss = measure_ratings(a_round(True), names, scopes=("round",))
-    assert (alpha.misled, note(alpha)) == (None, "")
-    assert note(fleiss).startswith("ratings chosen: items with more ratings differ in how much")
+    assert (alpha.misled, estimate_note(alpha)) == (None, "")
+    assert estimate_note(fleiss).startswith(
+        "ratings chosen: items with more ratings differ in how much"
+    )
     assert next(fleiss.rows())["misled"] == fleiss.misled
     fair = next(measure_ratings(a_round(False), names[1:], scopes=("round",)))
-    assert (fair.misled, note(fair)) == (None, "")
+    assert (fair.misled, estimate_note(fair)) == (None, "")
 
 
 def test_alpha_moves_little_where_other_measures_take_the_round_for_much_better():

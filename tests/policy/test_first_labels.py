@@ -9,7 +9,7 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.integrity import if_they_had_differed
+from agreement_pipeline.integrity import relabel_late_changes
 from agreement_pipeline.policy import Policy, Rule, assess, describe_first_labels, load_policy
 from agreement_pipeline.ratings import Ratings, Scale
 from benchmarks.studies.relabelling import (
@@ -121,7 +121,7 @@ def test_what_would_be_if_they_had_differed_is_told_of_labels_that_changed_besid
     by_ben = (FRAME["rater"] == "ben") & (FRAME["label"] == "yes")
     whole = FRAME["item"] == "i58"
     at = (by_ana | by_ben | whole).map({True: "2026-01-01", False: None})
-    n, others = if_they_had_differed(Ratings.from_frame(FRAME.assign(changed_at=at), SCALE))
+    n, others = relabel_late_changes(Ratings.from_frame(FRAME.assign(changed_at=at), SCALE))
     said = others.to_pandas()[["item", "rater", "label"]].astype(str)
     expected = FRAME.assign(
         label=FRAME["label"].where(~by_ana, FRAME["label"].map({"no": "yes", "yes": "no"}))
@@ -129,7 +129,7 @@ def test_what_would_be_if_they_had_differed_is_told_of_labels_that_changed_besid
     assert n == 12
     assert said.to_numpy().tolist() == expected.to_numpy().tolist()
     few = at.where(by_ana & (FRAME["item"] < "i09"))
-    assert if_they_had_differed(Ratings.from_frame(FRAME.assign(changed_at=few), SCALE)) is None
+    assert relabel_late_changes(Ratings.from_frame(FRAME.assign(changed_at=few), SCALE)) is None
 
 
 def test_the_command_says_it_in_every_format(tmp_path, capsys):

@@ -152,7 +152,10 @@ def test_a_plan_at_holms_first_level_is_that_of_the_level_itself():
     )
     shares = [
         np.mean(
-            [judging.decides(estimate(ALPHA, each, judging.inference_of(1))) for each in rounds]
+            [
+                judging.decides(estimate(ALPHA, each, judging.inference_at_look(1)))
+                for each in rounds
+            ]
         )
         for judging in (
             planning.RuleOnSimulation(ALPHA, 0.8, 5, Inference(0.8, 1000), 5),

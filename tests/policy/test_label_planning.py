@@ -6,7 +6,7 @@ import pytest
 
 from agreement_pipeline import Policy, Rule, Scale, read_ratings
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import estimate_label, variance_components
+from agreement_pipeline.estimates import estimate_label, estimate_variance_components
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import advise_on_label, plan
 from agreement_pipeline.ratings import Trains
@@ -64,7 +64,7 @@ def test_more_raters_make_shares_reliable_and_the_plan_knows_it_from_two_ratings
     assert plans[5].impossible
     assert plans[11].n_items > plans[15].n_items
     assert plans[15].expected == pytest.approx(15 * 0.36 / (1 + 14 * 0.36), abs=0.03)
-    needed = variance_components(earlier).needed_ratings(0.8)
+    needed = estimate_variance_components(earlier).needed_ratings(0.8)
     assert needed == pytest.approx(4 * 0.64 / 0.36, abs=2)
     expected = f"{int(np.ceil(needed))} raters an item reach 0.8 for shares of ratings."
     assert advise_on_label(earlier, 0.8, SHARES) == expected

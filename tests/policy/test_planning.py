@@ -252,7 +252,7 @@ def test_of_a_measure_of_every_category_the_lowest_is_planned_for(tmp_path, caps
     )
     limits = [
         estimate(
-            "specific_agreement", rare.reweighted(each), Inference(n_resamples=400, seed=seed)
+            "specific_agreement", rare.with_weights(each), Inference(n_resamples=400, seed=seed)
         ).interval.low
         for seed, each in enumerate(rounds)
     ]

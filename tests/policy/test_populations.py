@@ -27,7 +27,7 @@ def test_the_assumed_population_has_the_expected_value(measure, prevalence):
     population = build_assumed_population(measure, 0.9, prevalence, 3)
     shares = population.weights / population.weights.sum()
     assert shares.sum() == pytest.approx(1)
-    assert float(MEASURES[measure](population.reweighted(shares * MANY)).value) == pytest.approx(
+    assert float(MEASURES[measure](population.with_weights(shares * MANY)).value) == pytest.approx(
         0.9, abs=1e-5
     )
 
@@ -73,6 +73,6 @@ def test_what_cannot_be_assumed_is_refused(arguments, words):
 
 def test_as_many_labels_an_item_as_may_be_have_the_value_expected():
     population = build_assumed_population(ALPHA, 0.9, (0.5, 0.5), 1000)
-    assert MEASURES[ALPHA](population.reweighted(population.weights * 1e9)).value == pytest.approx(
-        0.9, abs=1e-6
-    )
+    assert MEASURES[ALPHA](
+        population.with_weights(population.weights * 1e9)
+    ).value == pytest.approx(0.9, abs=1e-6)

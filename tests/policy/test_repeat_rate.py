@@ -92,10 +92,13 @@ def test_a_decision_says_it_in_its_document_and_in_one_sentence():
     made = decided([of_round(5, 400, 0.88)])
     assert made.admitted
     assert made.to_mapping()["repeat_rate"] == made.repeat_rate
-    assert f"the same in about {round(100 * made.repeat_rate)} of 100 rounds." in made.repeated
+    assert (
+        f"the same in about {round(100 * made.repeat_rate)} of 100 rounds."
+        in made.repeat_rate_sentence
+    )
     sure = decided([of_round(5, 900, 0.5)])
     assert (sure.admitted, sure.repeat_rate) == (False, 1.0)
-    assert "the same in over 99 of 100 rounds." in sure.repeated
+    assert "the same in over 99 of 100 rounds." in sure.repeat_rate_sentence
 
 
 def test_the_rates_of_admitting_and_of_holding_sum_to_one():
@@ -129,7 +132,7 @@ def test_a_tentative_cut_off_counts_if_the_policy_admits_it():
 )
 def test_nothing_is_said_where_more_than_limits_of_one_look_decides(policy):
     made = decided([of_round(8, 300, 0.9)], policy)
-    assert (made.repeat_rate, made.repeated) == (None, "")
+    assert (made.repeat_rate, made.repeat_rate_sentence) == (None, "")
 
 
 def test_nothing_is_said_where_the_contract_holds_or_for_raters_at_large():

@@ -22,7 +22,7 @@ def ratings():
 
 
 def from_export(ratings, *shows):
-    return replace(ratings, origin=Origin.of("some_tool", shows, {}))
+    return replace(ratings, origin=Origin.build("some_tool", shows, {}))
 
 
 def test_an_export_that_shows_all_of_it_is_judged_as_without_the_demand(ratings):

@@ -69,7 +69,7 @@ def test_one_bad_stratum_holds_a_round_and_is_named():
 
 
 def test_a_round_without_strata_is_held():
-    decision = decided(ratings_of({"de": 60}).within("language", ("de",)))
+    decision = decided(ratings_of({"de": 60}).select_strata("language", ("de",)))
     assert decision.admitted
     bare = replace(ratings_of({"de": 60}), has=frozenset())
     assert decided(bare).codes == ("no_estimate",)

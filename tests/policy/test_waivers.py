@@ -444,7 +444,7 @@ def test_p8_every_two_raters_have_a_scope_of_their_own():
         waiver = replace(WAIVER, scope=text)
         renamed = " and ".join(sorted((names[one], names[other])))
         assert waiver.renamed(names).scope == f"pair {renamed}"
-        assert waiver.turns(
+        assert waiver.applies_to(
             Verdict(POLICY.rules[0], Scope.of_pair(other, one), "tentative", "", "")
         )
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Rule, Scale
-from agreement_pipeline.estimates import explained_by, parts_beside
+from agreement_pipeline.estimates import columns_without_difference, judge_parts_of_round
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, assess
-from agreement_pipeline.ratings import Ratings, panel_teams
+from agreement_pipeline.ratings import Ratings, group_raters_by_shared_items
 from benchmarks.studies.parts import CONTRACT, DISHONEST, HONEST, POLICY, decided, ticks
 
 ALPHA = "krippendorff_alpha"
@@ -76,7 +76,9 @@ def test_a_category_of_nearly_all_labels_makes_no_part_weak():
     rare.loc[english & (rare["item"] < "en0006") & (rare["rater"] == "ben"), "label"] = "y"
     ratings = Ratings.from_frame(rare, Scale(("n", "y")))
     (part,) = (
-        each for each in parts_beside(ratings, ALPHA, 0.8, POLICY.inference) if each.is_judged
+        each
+        for each in judge_parts_of_round(ratings, ALPHA, 0.8, POLICY.inference)
+        if each.is_judged
     )
     assert part.name == "stratum language=de"
     assert decided(ratings).admitted
@@ -86,7 +88,9 @@ def test_labels_that_are_all_rare_hold_nothing_and_labels_that_never_differ_do()
     rng = random()
     assert decided(ticks(rng, [0.03] * 30, [0.02] * 30, 300)).admitted
     ratings = ticks(rng, [0.0] * 20 + [1.0], [0.0] * 21, 60)
-    assert explained_by(parts_beside(ratings, ALPHA, 0.8, Inference())) == ("member",)
+    assert columns_without_difference(judge_parts_of_round(ratings, ALPHA, 0.8, Inference())) == (
+        "member",
+    )
     (verdict,) = decided(ticks(rng, [0.0] * 20 + [1.0], [0.0] * 21, 300)).unmet
     assert verdict.reason.endswith("; but each label of the sets is always ticked, or never")
 
@@ -95,7 +99,7 @@ def test_of_many_parts_one_is_weak_only_if_chance_does_not_explain_it():
     """Of 40 small strata, the lowest interval lies under the cut-off in most rounds."""
     errors = {f"s{at:02}": 1.0 if at == 7 else 0.0 for at in range(40)}
     ratings = in_strata(dict.fromkeys(errors, 30), {name: 3 * e for name, e in errors.items()})
-    parts = parts_beside(ratings, ALPHA, 0.8, POLICY.inference)
+    parts = judge_parts_of_round(ratings, ALPHA, 0.8, POLICY.inference)
     assert len(parts) == 40
     (low,) = (part for part in parts if part.p < 1)
     assert 0.025 / 40 < low.p < 0.2
@@ -160,13 +164,13 @@ def given(*said, **more):
     ],
 )
 def test_raters_who_share_items_by_way_of_others_are_one_team(said, teams):
-    assert [{*team} for team in panel_teams(given(*said))] == teams
+    assert [{*team} for team in group_raters_by_shared_items(given(*said))] == teams
 
 
 def test_neither_a_classifier_nor_gold_items_make_two_teams_one():
     said = given("a:1,2,9", "b:2,9", "c:3,9", "d:3", "model:1,2,3,9", classifiers=("model",))
-    assert [{*team} for team in panel_teams(said.with_gold(frozenset("9")))] == [
+    assert [{*team} for team in group_raters_by_shared_items(said.with_gold(frozenset("9")))] == [
         {"a", "b"},
         {"c", "d"},
     ]
-    assert len(panel_teams(said)) == 1
+    assert len(group_raters_by_shared_items(said)) == 1

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.evidence import tasks, written_tasks
+from agreement_pipeline.evidence import tasks, write_tasks_as_text
 from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -62,7 +62,7 @@ def the_tasks():
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     ratings = Ratings.from_frame(frame.assign(text="words of " + frame["item"]), SCALE)
     return ratings.digest, {
-        form: written_tasks(tasks(ratings), SCALE.names, form)
+        form: write_tasks_as_text(tasks(ratings), SCALE.names, form)
         for form in ("label-studio", "argilla", "prodigy")
     }
 

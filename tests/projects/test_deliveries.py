@@ -11,13 +11,13 @@ import pytest
 from agreement_pipeline import measure
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.evidence import round_table, round_text
+from agreement_pipeline.evidence import round_table, rounds_in_words
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.projects import Project, project_page
 from agreement_pipeline.projects.settings import load_project
 from agreement_pipeline.ratings import drop_stratum
 from agreement_pipeline.release import judge_delivered, judge_round, open_release, release_round
-from agreement_pipeline.report import as_text
+from agreement_pipeline.report import render_text
 
 PEOPLE = ("kim", "lee", "noa")
 LABELS = ("negative", "neutral", "positive")
@@ -213,7 +213,9 @@ def test_history_says_how_many_items_are_new_and_compares_like_with_like(project
     write_table(project.inbox / "w2", W1 | BAD_WEEK)
     deliver(own, "w1")
     whole = deliver(own, "w2").ratings
-    old, new = (measure(whole.within("first_delivered", [name])).value for name in ("w1", "w2"))
+    old, new = (
+        measure(whole.select_strata("first_delivered", [name])).value for name in ("w1", "w2")
+    )
     expected = (
         f"{len(W1)} items came before, with krippendorff_alpha {old:.3f}; "
         f"{len(BAD_WEEK)} items are new, with krippendorff_alpha {new:.3f}"
@@ -223,7 +225,10 @@ def test_history_says_how_many_items_are_new_and_compares_like_with_like(project
     sentences = own.store.decisions().set_index("round")["what_is_new"]
     assert sentences["w2"] == f"{expected}."
     assert pd.isna(sentences["w1"])
-    for text in (project_page(own, render=as_text), round_text(round_table(own.store)).to_string()):
+    for text in (
+        project_page(own, render=render_text),
+        rounds_in_words(round_table(own.store)).to_string(),
+    ):
         assert expected.replace(" ", "") in "".join(text.split())
     deliver(project("deliveries: cumulative"), "w2")
     assert main(["history", "w2", "--store", str(own.store.root)]) == 0

@@ -9,7 +9,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import assess
-from agreement_pipeline.projects import Project, first_files, load_projects
+from agreement_pipeline.projects import Project, draft_project_files, load_projects
 from tests.readers.drawings import (
     argilla_spans,
     coco_boxes,
@@ -37,7 +37,7 @@ def started(name, root):
         copytree(source, inbox / "round-1")
     else:
         copy(source, inbox)
-    files = first_files(next(inbox.iterdir()), "reviews", "inbox")
+    files = draft_project_files(next(inbox.iterdir()), "reviews", "inbox")
     for path, text in files.items():
         place = root / "configs" / path
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def test_what_an_export_cannot_show_is_said_and_asked_for(tmp_path):
 def test_a_table_gives_a_project_too(tmp_path):
     path = tmp_path / "inbox.csv"
     path.write_text("post_id,annotator,category\n1,ana,yes\n1,ben,no\n")
-    files = first_files(path, "posts", "inbox")
+    files = draft_project_files(path, "posts", "inbox")
     assert 'columns: {item: "post_id", rater: "annotator", label: "category"}' in "".join(
         files.values()
     )
@@ -111,7 +111,7 @@ def test_a_table_gives_a_project_too(tmp_path):
 def test_a_table_whose_first_row_is_broken_gives_no_project_and_says_why(text, words, tmp_path):
     (tmp_path / "posts.csv").write_text(text)
     with pytest.raises(RatingsError, match=f"^{words}"):
-        first_files(tmp_path / "posts.csv", "posts", "inbox")
+        draft_project_files(tmp_path / "posts.csv", "posts", "inbox")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_an_export_of_objects_gives_a_project_of_units(export, labels, tmp_path)
     else:
         copy(source, tmp_path / "inbox" / f"round-1{source.suffix}")
     delivered = next((tmp_path / "inbox").iterdir())
-    for path, text in first_files(delivered, "people", "inbox").items():
+    for path, text in draft_project_files(delivered, "people", "inbox").items():
         place = tmp_path / "configs" / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
@@ -158,9 +158,9 @@ def test_a_name_that_looks_like_a_model_is_asked_about(tmp_path, layout):
         said = {"layout": "wide", "columns": {"raters": ["ana", "ben", "gpt-4o"]}}
     (tmp_path / "w1.csv").write_text("\n".join(rows) + "\n")
     question = 'Please check: Is gpt-4o a model? Then write classifiers: ["gpt-4o"].'
-    asked = first_files(tmp_path / "w1.csv", "reviews", "inbox", said)
+    asked = draft_project_files(tmp_path / "w1.csv", "reviews", "inbox", said)
     assert question in asked["projects/reviews.yaml"]
-    known = first_files(
+    known = draft_project_files(
         tmp_path / "w1.csv", "reviews", "inbox", {**said, "classifiers": ["gpt-4o"]}
     )
     assert "is gpt-4o a model" not in known["projects/reviews.yaml"]
@@ -172,13 +172,13 @@ def test_exports_that_repeat_each_other_are_asked_about(tmp_path):
     rows = [f"i{item},{rater},{'ny'[item % 2]}" for item in range(40) for rater in "ab"]
     for name, n_items in (("w2", 20), ("w10", 30)):
         (inbox / f"{name}.csv").write_text("\n".join(["item,rater,label", *rows[: 2 * n_items]]))
-    text = first_files(inbox / "w10.csv", "reviews", "data/reviews/w10.csv")[
+    text = draft_project_files(inbox / "w10.csv", "reviews", "data/reviews/w10.csv")[
         "projects/reviews.yaml"
     ]
     assert "# Please check: w10.csv repeats 20 of the 20 items of w2.csv. " in text
     assert "`deliveries: cumulative`" in text
     assert 'inbox: "data/reviews"' in text
     (inbox / "w10.csv").write_text("\n".join(["item,rater,label", *rows[40:]]))
-    alone = first_files(inbox / "w10.csv", "reviews", "data/reviews/w10.csv")
+    alone = draft_project_files(inbox / "w10.csv", "reviews", "data/reviews/w10.csv")
     assert "w10.csv repeats" not in alone["projects/reviews.yaml"]
     assert 'inbox: "data/reviews/w10.csv"' in alone["projects/reviews.yaml"]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import readers
-from agreement_pipeline.counting import counting_of
+from agreement_pipeline.counting import counting_for
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.estimates import survey
 from agreement_pipeline.intervals import Inference
@@ -75,7 +75,7 @@ def test_more_rounds_than_are_added_at_once_and_none_is_read_again(tmp_path, mon
     frames = [rated(10 * n, 4, ("ana", "ben"), n) for n in range(18)]
     store, whole = filled(tmp_path, frames), ratings_of(pd.concat(frames))
     total = to_date(store)
-    assert plain(counting_of(total).counts(total)) == plain(counting_of(whole).counts(whole))
+    assert plain(counting_for(total).counts(total)) == plain(counting_for(whole).counts(whole))
     first, read = found(total), []
     monkeypatch.setattr(Store, "ratings_of", lambda *_: pytest.fail("a round was read again"))
     bytes_of = type(store.storage).read
@@ -101,7 +101,7 @@ def test_what_came_from_earlier_rounds_is_counted_there(tmp_path):
     store = filled(tmp_path, frames[:1])
     frames[1].to_csv(tmp_path / "two.csv", index=False)
     second = ratings_of(frames[1])
-    store.ingest("two", second.after([ratings_of(frames[0])]), tmp_path / "two.csv")
+    store.ingest("two", second.preceded_by([ratings_of(frames[0])]), tmp_path / "two.csv")
     apart = [frames[0], frames[1].assign(item="again-" + frames[1]["item"])]
     assert found(to_date(store)) == found(ratings_of(pd.concat(apart)))
 

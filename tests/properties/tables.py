@@ -88,7 +88,7 @@ class Table:
             )
         if record.needs == "values" or self.scale.continuous:
             values = self.values()
-            return values.crossed() if record.crossed else values
+            return values.items_rated_by_all() if record.crossed else values
         makers = {
             "counts": lambda: self.patterns().counts(),
             "patterns": self.patterns,

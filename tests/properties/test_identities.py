@@ -223,7 +223,7 @@ def test_cohens_quadratic_kappa_of_scores_is_lins_concordance(table):
     """
     kappa, ccc = (
         value("cohen_kappa_quadratic", patterns(table, SCORES)),
-        FORMS["lin_ccc"](patterns(table, SCORES).in_numbers()),
+        FORMS["lin_ccc"](patterns(table, SCORES).as_numbers()),
     )
     assert same(kappa, float(ccc.value))
 
@@ -233,7 +233,7 @@ def test_cohens_quadratic_kappa_of_scores_is_lins_concordance(table):
 def test_congers_quadratic_kappa_of_scores_is_iota_and_lins_concordance_over_pairs(table):
     kappa = value("conger_kappa_quadratic", patterns(table, SCORES))
     for name in ("janson_olsson_iota", "lin_ccc"):
-        assert same(kappa, float(FORMS[name](patterns(table, SCORES).in_numbers()).value))
+        assert same(kappa, float(FORMS[name](patterns(table, SCORES).as_numbers()).value))
 
 
 @quickly
@@ -253,7 +253,7 @@ def test_in_one_dimension_phi_is_r_and_its_closed_form_of_absolute_differences(t
         ]
     )
     phi, r = (
-        float(FORMS[name](patterns(table, SCORES).in_numbers()).value)
+        float(FORMS[name](patterns(table, SCORES).as_numbers()).value)
         for name in ("um_phi", "berry_mielke_r")
     )
     assert same(phi, r)

@@ -230,8 +230,8 @@ def test_statistics_of_two_halves_add_up_and_a_leading_axis_of_weights_is_a_loop
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     draws = rng.gamma(whole.weights, size=(4, len(whole.weights)))
     draws[1:] *= rng.random(draws[1:].shape) < 0.7  # some items have no weight in some draws
-    at_once = record(whole.reweighted(draws))
-    singly = [record(whole.reweighted(draw)) for draw in draws]
+    at_once = record(whole.with_weights(draws))
+    singly = [record(whole.with_weights(draw)) for draw in draws]
     for part in ("value", "observed", "expected", "greatest"):
         if getattr(singly[0], part) is not None:
             stacked = np.stack(
@@ -271,7 +271,7 @@ of_numbers = of_measures(lambda record: record.needs == "values" or record.conti
 def test_a_draw_that_gives_no_item_weight_has_no_value_and_leaves_the_others_theirs(record):
     for level in record.levels - {"nominal"}:
         statistic = random_numbers(record, level)
-        found = record(statistic.reweighted(np.array([np.ones(6), np.zeros(6)]))).value
+        found = record(statistic.with_weights(np.array([np.ones(6), np.zeros(6)]))).value
         assert found == pytest.approx([float(record(statistic).value), np.nan], nan_ok=True)
         assert not np.isnan(found[0])
 

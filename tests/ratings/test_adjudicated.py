@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Adjudicated, consensus
+from agreement_pipeline.ratings import Adjudicated, consensus_frame
 
 ROWS = [
     ("i1", "a", "yes"),
@@ -23,7 +23,7 @@ def ratings_of(rows, scale):
 def test_an_adjudicated_item_has_its_label_and_the_raters_votes_stay():
     ratings = ratings_of(ROWS, Scale(("no", "yes")))
     before, after = (
-        consensus(ratings, adjudicated=labels).set_index("id")
+        consensus_frame(ratings, adjudicated=labels).set_index("id")
         for labels in (Adjudicated(), Adjudicated("d", {"i1": "no", "i2": "no", "i3": "no"}))
     )
     assert after["resolution"].tolist() == ["adjudicated"] * 3
@@ -36,7 +36,7 @@ def test_an_adjudicated_item_has_its_label_and_the_raters_votes_stay():
 def test_numbers_are_adjudicated_as_numbers():
     scale = Scale((1, 2, 4), "interval")
     ratings = ratings_of([("i", "a", 1), ("i", "b", 4)], scale)
-    (row,) = consensus(ratings, adjudicated=Adjudicated("d", {"i": "2"})).to_dict("records")
+    (row,) = consensus_frame(ratings, adjudicated=Adjudicated("d", {"i": "2"})).to_dict("records")
     assert (row["label"], row["resolution"]) == (2.0, "adjudicated")
 
 
@@ -63,4 +63,4 @@ def test_an_unknown_item_or_label_is_refused(scale, labels, words):
     numbers = {"no": 1, "yes": 2}
     rows = [(i, r, numbers[label] if scale.numeric else label) for i, r, label in ROWS]
     with pytest.raises(RatingsError, match=words):
-        consensus(ratings_of(rows, scale), adjudicated=Adjudicated("d", labels))
+        consensus_frame(ratings_of(rows, scale), adjudicated=Adjudicated("d", labels))

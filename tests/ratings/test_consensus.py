@@ -9,7 +9,7 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import consensus
+from agreement_pipeline.ratings import consensus_frame
 
 SCALE = Scale(("no", "maybe", "yes"))
 
@@ -21,7 +21,7 @@ def make_ratings(rows, scale=SCALE, classifiers=(), columns=("item", "rater", "l
 
 
 def row(ratings, item):
-    return consensus(ratings).set_index("id").loc[item]
+    return consensus_frame(ratings).set_index("id").loc[item]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_votes_shares_and_entropy_are_those_of_a_slow_loop():
         for r in range(4)
         if rng.random() < 0.8
     ]
-    found = consensus(make_ratings(rows)).set_index("id")
+    found = consensus_frame(make_ratings(rows)).set_index("id")
     assert list(found.index) == sorted({item for item, _, _ in rows})
     for item, line in found.iterrows():
         given = Counter(label for one, _, label in rows if one == item)
@@ -74,7 +74,7 @@ def test_replicates_and_earlier_ratings_neither_vote_nor_make_rows():
         ("i", "b", "no", 1, False),
         ("j", "a", "yes", 1, True),
     ]
-    found = consensus(
+    found = consensus_frame(
         make_ratings(rows, columns=("item", "rater", "label", "occurrence", "earlier"))
     )
     assert found["id"].tolist() == ["i"]
@@ -83,14 +83,14 @@ def test_replicates_and_earlier_ratings_neither_vote_nor_make_rows():
 
 def test_classifiers_never_vote():
     rows = [("i", "a", "yes"), ("i", "b", "no"), ("i", "model", "yes"), ("j", "model", "yes")]
-    found = consensus(make_ratings(rows, classifiers=["model"]))
+    found = consensus_frame(make_ratings(rows, classifiers=["model"]))
     assert found["id"].tolist() == ["i"]
     assert found["resolution"].tolist() == ["tie"]
 
 
 def test_gold_items_have_no_row_and_texts_are_carried_along():
     rows = [("i", "a", "yes"), ("i", "b", "yes"), ("j", "a", "no"), ("j", "b", "no")]
-    found = consensus(
+    found = consensus_frame(
         make_ratings(rows, gold=["no", "no", "yes", "yes"], text=["one", "one", "two", "two"]),
         "2026-11",
     )
@@ -108,14 +108,14 @@ def test_on_an_interval_scale_the_label_is_the_mean_and_the_votes_stay():
         ("j", "b", 4),
         ("k", "a", 2),
     ]
-    found = consensus(make_ratings(rows, Scale((1, 2, 4), "interval")))
+    found = consensus_frame(make_ratings(rows, Scale((1, 2, 4), "interval")))
     assert found["label"].tolist() == [pytest.approx(7 / 3), 4.0, None]
     assert found["resolution"].tolist() == ["mean", "unanimous", "single"]
     assert found["votes"].tolist() == [[1, 1, 1], [0, 0, 2], [0, 1, 0]]
 
 
 def test_a_continuous_scale_has_no_categories_to_vote_for():
-    found = consensus(
+    found = consensus_frame(
         make_ratings([("i", "a", 0.1), ("i", "b", 0.2), ("i", "c", 0.3)], Scale(None, "ratio"))
     )
     assert found.columns.tolist() == ["id", "round", "label", "n_raters", "resolution"]
@@ -129,8 +129,8 @@ def test_a_mean_does_not_depend_on_what_the_raters_are_called():
     )
     other = one.renamed({f"r{n}": f"r{9 - n}" for n in range(5)})
     assert (
-        consensus(one)["label"].tolist()
-        == consensus(other)["label"].tolist()
+        consensus_frame(one)["label"].tolist()
+        == consensus_frame(other)["label"].tolist()
         == [pytest.approx(0.2)]
     )
 
@@ -138,11 +138,11 @@ def test_a_mean_does_not_depend_on_what_the_raters_are_called():
 def test_a_mean_is_exact():
     values = [0.1, 0.7, 1e16, 0.2, -1e16, 1e-300]
     found = make_ratings([("i", f"r{n}", v) for n, v in enumerate(values)], Scale(None, "interval"))
-    assert consensus(found)["label"].tolist() == [math.fsum(values) / 6]
+    assert consensus_frame(found)["label"].tolist() == [math.fsum(values) / 6]
 
 
 def test_a_round_that_only_a_classifier_rated_has_no_rows():
-    found = consensus(make_ratings([("i", "model", "yes")], classifiers=["model"]))
+    found = consensus_frame(make_ratings([("i", "model", "yes")], classifiers=["model"]))
     assert found.empty
     assert found.columns.tolist() == [
         "id",
@@ -166,4 +166,4 @@ def test_vectors_have_no_training_label():
         RatingsError,
         match="round r1: found labels of 2 dimensions; expected one dimension for training labels",
     ):
-        consensus(ratings, "r1")
+        consensus_frame(ratings, "r1")

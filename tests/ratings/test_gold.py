@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.estimates import applicable, compare, measure_ratings
+from agreement_pipeline.estimates import applicable_measures, compare, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -57,7 +57,7 @@ def frame_of(label, gold_agrees=True):
 
 def estimated(frame, scale):
     ratings = Ratings.from_frame(frame, scale, classifiers=("model",))
-    found = measure_ratings(ratings, applicable(ratings), Inference(n_resamples=20))
+    found = measure_ratings(ratings, applicable_measures(ratings), Inference(n_resamples=20))
     return {(each.measure, str(each.scope)): each for each in found}
 
 

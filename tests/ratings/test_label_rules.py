@@ -98,7 +98,7 @@ def test_three_different_ratings_of_an_ordered_scale_have_a_middle():
 def test_shares_of_a_tie_train_without_a_label():
     ratings = ratings_of({"i": ["low", "high"], "j": ["low", "low", "high"]}, ORDINAL)
     rows = TrainingRows.build([LabelledRound("r1", ratings)], Trains("shares"))
-    assert rows.resolved.tolist() == [0, 1]
+    assert rows.rows_with_label.tolist() == [0, 1]
     assert rows.soft_label[0].tolist() == [0.5, 0, 0.5]
     assert rows.has_no_label.tolist() == [True, False]
     assert "1 tie trains by the shares alone, without a `label`." in rows.describe()

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Adjudicated, Ratings, Scale, consensus, overruled
+from agreement_pipeline.ratings import Adjudicated, Ratings, Scale, consensus_frame, count_overruled
 from agreement_pipeline.store.store import table_from_ratings, table_ratings
 
 SCALE = Scale(("no", "yes"))
@@ -26,21 +26,21 @@ def made(frame=FRAME, scale=SCALE):
 
 
 def test_the_consensus_is_that_of_last_labels_and_the_votes_are_the_first():
-    found = consensus(made()).set_index("id")
+    found = consensus_frame(made()).set_index("id")
     assert found["label"].tolist() == ["no", "no", None, "no"]
     assert found["resolution"].tolist() == ["relabelled", "unanimous", "tie", "relabelled"]
     assert found["votes"].tolist() == [[1, 1], [2, 0], [0, 2], [0, 2]]
-    plain = consensus(made(FRAME.drop(columns=["last_label", "changed_at"])))
+    plain = consensus_frame(made(FRAME.drop(columns=["last_label", "changed_at"])))
     assert plain["label"].tolist() == [None, "no", "yes", "yes"]
 
 
 def test_an_adjudicated_label_stands_before_last_ones():
-    found = consensus(made(), "", Adjudicated("", {"i1": "yes"})).set_index("id")
+    found = consensus_frame(made(), "", Adjudicated("", {"i1": "yes"})).set_index("id")
     assert tuple(found.loc["i1", ["label", "resolution"]]) == ("yes", "adjudicated")
 
 
 def test_last_labels_overrule_raters_who_agreed_as_an_adjudicator_does():
-    assert overruled(made(), Adjudicated()) == (2, 3)
+    assert count_overruled(made(), Adjudicated()) == (2, 3)
 
 
 def test_the_mean_is_that_of_last_numbers():
@@ -48,7 +48,7 @@ def test_the_mean_is_that_of_last_numbers():
         [("i", "a", 1.0, "2.5"), ("i", "b", 3.5, None), ("j", "a", 1.0, None)],
         columns=["item", "rater", "label", "last_label"],
     )
-    found = consensus(made(frame, Scale(None, "interval")))
+    found = consensus_frame(made(frame, Scale(None, "interval")))
     assert found["label"].tolist() == [3.0, None]
     assert found["resolution"].tolist() == ["relabelled", "single"]
 

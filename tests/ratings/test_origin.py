@@ -15,16 +15,16 @@ def test_plain_data_give_the_origin_again():
 
 
 def test_the_order_in_which_it_is_said_does_not_matter():
-    one = Origin.of("argilla", ["drafts", "raters"], {"skipped": 1, "draft": 2})
-    other = Origin.of("argilla", ["raters", "drafts"], {"draft": 2, "skipped": 1})
+    one = Origin.build("argilla", ["drafts", "raters"], {"skipped": 1, "draft": 2})
+    other = Origin.build("argilla", ["raters", "drafts"], {"draft": 2, "skipped": 1})
     assert list(one.to_mapping()["left_out"]) == list(other.to_mapping()["left_out"])
     assert one == other
 
 
 def test_what_is_not_shown_is_lacking():
     found = Origin.from_mapping(SAID)
-    assert found.lacks(["gold", "drafts", "times"]) == ("gold", "times")
-    assert {*found.lacks()} == {*CAPABILITIES} - {"raters", "drafts"}
+    assert found.missing_capabilities(["gold", "drafts", "times"]) == ("gold", "times")
+    assert {*found.missing_capabilities()} == {*CAPABILITIES} - {"raters", "drafts"}
 
 
 @pytest.mark.parametrize(

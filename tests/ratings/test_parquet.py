@@ -15,10 +15,10 @@ from agreement_pipeline.ratings import (
     TEXT,
     ParquetRows,
     RatingsRows,
+    open_stored_cells,
     parquet,
     parquet_bytes,
-    ratings_of,
-    stored_cells,
+    ratings_from_stored_cells,
 )
 
 SCALE = Scale(("no", "yes"))
@@ -53,7 +53,7 @@ def test_parts_give_the_bytes_of_the_whole_table(n_items):
 def test_ratings_of_many_row_groups_are_read_back():
     given = ratings(70_000)
     stored = ParquetRows(parquet_bytes(RatingsRows(given)))
-    found = ratings_of(stored_cells(stored, "here"), SCALE)
+    found = ratings_from_stored_cells(open_stored_cells(stored, "here"), SCALE)
     assert found.digest == given.digest
     assert found.items(["text"]).equals(given.items(["text"]))
     assert found.classifiers == ("r2",)
@@ -74,14 +74,17 @@ def test_a_stored_table_gives_the_same_ratings_from_a_file_as_from_memory(more, 
     frame["rater"] = "ana" if "occurrence" in more else ["ana", "ben", "cleo"] * 3
     given = Ratings.from_frame(frame.astype({"text": TEXT}), SCALE)
     data = parquet_bytes(RatingsRows(given))
-    again = ratings_of(stored_cells(ParquetRows(data), "here"), SCALE)
+    again = ratings_from_stored_cells(open_stored_cells(ParquetRows(data), "here"), SCALE)
     monkeypatch.setattr(parquet, "MIN_BYTES_TO_READ_IN_PLACE", 0)
-    file = LargeFile.of([data])
-    path, found = file.path, ratings_of(stored_cells(ParquetRows(file), "here"), SCALE)
+    file = LargeFile.from_parts([data])
+    path, found = (
+        file.path,
+        ratings_from_stored_cells(open_stored_cells(ParquetRows(file), "here"), SCALE),
+    )
     del file
     assert found.digest == again.digest == given.digest
-    columns = ["item", "rater", "label", *given.extras]
-    assert found.first(columns).equals(again.first(columns))
+    columns = ["item", "rater", "label", *given.extra_columns]
+    assert found.first_ratings(columns).equals(again.first_ratings(columns))
     assert found.items([*(more.keys() & found.has - {*EXTRAS}), "text"]).equals(
         again.items([*(more.keys() & found.has - {*EXTRAS}), "text"])
     )
@@ -96,7 +99,7 @@ def test_a_stored_file_that_is_broken_is_refused_before_anybody_asks(n_bytes, mo
     data = bytearray(parquet_bytes(RatingsRows(ratings(3))))
     data[n_bytes : n_bytes + 40] = bytes(40)
     with pytest.raises(RatingsError, match="Parquet file: found one that cannot be read"):
-        stored_cells(ParquetRows(LargeFile.of([bytes(data)])), "here")
+        open_stored_cells(ParquetRows(LargeFile.from_parts([bytes(data)])), "here")
 
 
 def test_a_table_without_rows_is_a_file_of_one_empty_table():
@@ -116,7 +119,7 @@ def test_long_texts_make_row_groups_short(monkeypatch):
     monkeypatch.setattr(parquet, "ROW_GROUP_BYTES", 100_000)
     rows = pa.table({"text": [f"{n} " + "word " * 200 for n in range(500)], "n": range(500)})
     stored = ParquetRows(parquet_bytes(rows))
-    parts = list(stored.parts())
+    parts = list(stored.iterate_row_groups())
     assert [len(part) for part in parts[:-1]] == [128] * 3
     assert pa.concat_tables(parts).equals(rows)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import counting_of
+from agreement_pipeline.counting import counting_for
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings, Scale
@@ -188,7 +188,9 @@ def test_a_classifier_is_not_one_of_the_raters():
 def test_inter_rater_agreement_rests_on_the_first_rating_of_the_round_itself():
     rows = [("i1", "ana", "no"), ("i1", "ana", "yes"), ("i1", "ana", "no")]
     ratings = ratings_of(frame_of(rows, occurrence=[3, 2, 1], earlier=[False, False, True]))
-    assert ratings.first(["label", "occurrence"]).to_pylist() == [{"label": "yes", "occurrence": 2}]
+    assert ratings.first_ratings(["label", "occurrence"]).to_pylist() == [
+        {"label": "yes", "occurrence": 2}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -239,22 +241,30 @@ def test_renamed_ratings_are_those_of_a_table_with_the_new_names(n_raters, more)
     names = {f"r{rater}": f"s{rater * 7 % 53}" for rater in range(n_raters) if rater != 2}
     scale = Scale(("no", "yes", "maybe"))
     ratings = ratings_of(frame, scale, classifiers=("r1",))
-    known = ratings.digest, ratings.patterns, ratings.n_by_category, ratings.given
+    known = (
+        ratings.digest,
+        ratings.patterns,
+        ratings.n_by_category,
+        ratings.places_of_used_categories,
+    )
     told = frame.assign(rater=frame["rater"].replace(names))
     expected = ratings_of(told, scale, classifiers=(names["r1"],))
     found = ratings.renamed(names)
     assert known[0] == expected.digest == found.digest
     for _ in range(2):
-        counted = counting_of(found).labels(found, found.classifiers)
-        as_expected = counting_of(expected).labels(expected, expected.classifiers)
+        counted = counting_for(found).labels(found, found.classifiers)
+        as_expected = counting_for(expected).labels(expected, expected.classifiers)
         assert counted.raters == as_expected.raters
         assert counted.codes.tolist() == as_expected.codes.tolist()
         assert counted.weights.tolist() == as_expected.weights.tolist()
         assert found.everyone == expected.everyone
         pd.testing.assert_frame_equal(found.to_pandas(), expected.to_pandas())
         columns = ["item", "rater", "code"]
-        assert found.first(columns).equals(expected.first(columns))
-        assert found.by(found.raters[:3]).digest == expected.by(expected.raters[:3]).digest
+        assert found.first_ratings(columns).equals(expected.first_ratings(columns))
+        assert (
+            found.select_raters(found.raters[:3]).digest
+            == expected.select_raters(expected.raters[:3]).digest
+        )
         back = {new: old for old, new in names.items()}
         found, expected = found.renamed(back), ratings
 
@@ -265,19 +275,19 @@ def test_the_tables_of_a_session_are_dropped_when_nothing_refers_to_them():
 
     def made():
         """The tables and views of the session, and one that is new."""
-        new = session.keep("SELECT 1 AS x")
+        new = session.materialize("SELECT 1 AS x")
         names = "SELECT table_name AS name FROM duckdb_tables() UNION ALL "
         names += "SELECT view_name FROM duckdb_views() WHERE NOT internal"
-        return {*session.ask(names)["name"].to_pylist()} - {new.name}
+        return {*session.query(names)["name"].to_pylist()} - {new.name}
 
     before = made()
     ratings = ratings_of(frame_of(gold=["yes", "yes", None, None], occurrence=[1, 1, 2, 2]))
     gc.disable()
     try:
-        other = ratings_of(frame_of(occurrence=1)).after([ratings.without_gold])
-        assert len(other.without_earlier.own.schema) > len(ratings.digest) // 32
-        assert ratings.unassisted.renamed({"ana": "r1"}).without_gold.strata == {}
-        assert counting_of(ratings).labels(ratings).n_items == 1
+        other = ratings_of(frame_of(occurrence=1)).preceded_by([ratings.without_gold])
+        assert len(other.without_earlier.own_first_ratings.schema) > len(ratings.digest) // 32
+        assert ratings.without_assisted.renamed({"ana": "r1"}).without_gold.strata == {}
+        assert counting_for(ratings).labels(ratings).n_items == 1
         assert made() - before
         left = weakref.ref(ratings)
         del ratings, other

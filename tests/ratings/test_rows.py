@@ -33,7 +33,7 @@ def whole(rows):
 def test_each_rating_stands_beside_what_is_known_of_its_item(kind):
     ratings = known()
     texts = pd.Series([row[-1] for row in ROWS]).astype(TEXT).astype(kind)
-    (batch,) = known(text=texts).every(["at", "item", "text", "rater", "gold"])
+    (batch,) = known(text=texts).iterate_ratings(["at", "item", "text", "rater", "gold"])
     assert pa.Table.from_batches([batch]).to_pydict() == {
         "at": [0, 1, 1, 1, 2],
         "item": ["a", "b", "b", "b", "d"],
@@ -41,9 +41,9 @@ def test_each_rating_stands_beside_what_is_known_of_its_item(kind):
         "rater": ["ben", "ana", "ana", "gpt", "ana"],
         "gold": [False, False, False, False, True],
     }
-    assert ratings.rated().to_pylist() == ["a", "b", "d"]
-    assert ratings.rated(items={"d", "c", "a"}).to_pylist() == ["a", "d"]
-    assert ratings.without_gold.without_earlier.rated().to_pylist() == ["b"]
+    assert ratings.rated_items().to_pylist() == ["a", "b", "d"]
+    assert ratings.rated_items(items={"d", "c", "a"}).to_pylist() == ["a", "d"]
+    assert ratings.without_gold.without_earlier.rated_items().to_pylist() == ["b"]
 
 
 def test_items_without_a_rating_come_last():
@@ -99,10 +99,10 @@ def test_items_without_any_text_may_have_a_column_of_texts():
 def test_rows_are_taken_in_turn(sizes):
     table = pa.table({"n": range(6)})
     rows = RowQueue(pa.concat_tables([table.slice(0, 2), table.slice(2, 1), table.slice(3)]))
-    parts = [rows.take(size) for size in sizes]
+    parts = [rows.take_next(size) for size in sizes]
     assert pa.concat_tables(parts).equals(table)
     assert [len(part) for part in parts[:-1]] == list(sizes[:-1])
-    assert not len(rows.take(1))
+    assert not len(rows.take_next(1))
 
 
 def test_texts_of_items_that_are_numbers_are_read_back_as_they_are_digested(tmp_path):

@@ -105,14 +105,21 @@ def test_two_spellings_of_one_label_and_an_order_of_words_are_refused(labels, le
 def test_a_declared_category_keeps_its_name_and_is_found_in_every_spelling():
     scale = Scale(("1.0", "02", "b|a", "none "))
     assert scale.names == ("1.0", "02", "b|a", "none ")
-    assert scale.places(["1", "+1", "02", "a|b", "b|a|b", "none "]).tolist() == [0, 0, 1, 2, 2, 3]
-    assert scale.places(["2", "none", "1.0.0", "01"]).tolist() == [-1, -1, -1, -1]
+    assert scale.places_of_labels(["1", "+1", "02", "a|b", "b|a|b", "none "]).tolist() == [
+        0,
+        0,
+        1,
+        2,
+        2,
+        3,
+    ]
+    assert scale.places_of_labels(["2", "none", "1.0.0", "01"]).tolist() == [-1, -1, -1, -1]
 
 
 def test_whole_numbers_are_the_same_category_however_they_are_written():
     scale = Scale((1, 2.0, np.float64(3)), "ordinal")
     assert scale.names == ("1", "2", "3")
-    assert [scale.index(label) for label in (1, "2", 3.0)] == [0, 1, 2]
+    assert [scale.position_of_label(label) for label in (1, "2", 3.0)] == [0, 1, 2]
     assert category_text(True) == "True"
 
 
@@ -120,7 +127,7 @@ def test_whole_numbers_are_the_same_category_however_they_are_written():
 @pytest.mark.parametrize("scale", [Scale(("no", "yes")), Scale((1, 2), "interval")])
 def test_a_label_that_is_not_on_the_scale_is_refused(label, scale):
     with pytest.raises(RatingsError, match=r"found label .*; expected one of \['(no|1)', '(yes|2)"):
-        scale.index(label)
+        scale.position_of_label(label)
 
 
 def test_scores_are_the_categories_values_or_their_ranks():
@@ -160,9 +167,9 @@ def test_plain_data_make_the_same_scale_again(scale):
 def test_a_continuous_scale_takes_any_finite_number_and_no_other():
     scale = Scale(None, "ratio")
     assert scale.continuous
-    assert scale.number("2.5") == 2.5
+    assert scale.number_of_label("2.5") == 2.5
     with pytest.raises(RatingsError, match="expected finite non-negative numbers"):
-        scale.number(-1)
+        scale.number_of_label(-1)
 
 
 @pytest.mark.parametrize("labels", [[-0.0, 0.0, 1.5], [0.0, -0.0, 1.5], [-0.0, 1.5], ["-0", 1.5]])

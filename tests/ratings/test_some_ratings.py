@@ -20,18 +20,18 @@ RATINGS = Ratings.from_frame(
 
 
 def test_the_items_of_some_raters_are_counted_among_theirs():
-    found = RATINGS.first(["item", "at", "place"], raters=["ben", "cleo"])
+    found = RATINGS.first_ratings(["item", "at", "place"], raters=["ben", "cleo"])
     assert found.to_pylist() == [
         {"item": "i2", "at": 0, "place": 1},
         {"item": "i3", "at": 1, "place": 2},
     ]
-    assert RATINGS.first(["item"], raters=["ana"], gold=True)["item"].to_pylist() == [
+    assert RATINGS.first_ratings(["item"], raters=["ana"], gold=True)["item"].to_pylist() == [
         "i1",
         "i2",
         "i3",
     ]
-    assert RATINGS.first(["item"], items=["i3"], raters=["ana"]).num_rows == 1
-    assert RATINGS.first(["item"], raters=[]).num_rows == 0
+    assert RATINGS.first_ratings(["item"], items=["i3"], raters=["ana"]).num_rows == 1
+    assert RATINGS.first_ratings(["item"], raters=[]).num_rows == 0
 
 
 @pytest.mark.parametrize("n_items", [0, 3, 250])
@@ -55,9 +55,9 @@ def test_some_items_are_told_alike_from_the_rows_of_items_and_from_those_of_rati
     expected = frame[frame["item"].isin(items) & frame["rater"].isin(raters)]
     expected = expected[gold | ~expected["gold"]].sort_values(["item", "rater"])
     ratings = Ratings.from_frame(frame, Scale(("no", "yes", "maybe")))
-    assert ratings.rated(items=()).to_pylist() == []
+    assert ratings.rated_items(items=()).to_pylist() == []
     for _ in range(2):
-        found = ratings.first(
+        found = ratings.first_ratings(
             ["item", "at", "rater", "label"], items=items, raters=raters, gold=gold
         )
         names = found["item"].to_pylist()
@@ -75,13 +75,13 @@ def test_labels_are_counted_with_those_of_gold_items_and_not_by_the_weight_of_it
     for more in ({}, {"gold": frame["item"] == "i2"}, {"weight": 5}, {"occurrence": 2}):
         ratings = Ratings.from_frame(frame.assign(**more), scale)
         assert ratings.n_by_category == {"no": 1, "yes": 3}
-        assert ratings.given.tolist() == [1, 2]
+        assert ratings.places_of_used_categories.tolist() == [1, 2]
 
 
 def test_items_of_gold_and_of_earlier_rounds_are_rated_too():
     assert (RATINGS.n_rated, RATINGS.without_earlier.n_rated, RATINGS.n_items) == (4, 3, 2)
-    assert RATINGS.rated().to_pylist() == ["i1", "i2", "i3", "i4"]
-    assert RATINGS.without_gold.without_earlier.rated().to_pylist() == ["i2", "i3"]
+    assert RATINGS.rated_items().to_pylist() == ["i1", "i2", "i3", "i4"]
+    assert RATINGS.without_gold.without_earlier.rated_items().to_pylist() == ["i2", "i3"]
 
 
 def test_the_ratings_that_a_rater_met_again_stand_in_the_order_of_all():
@@ -93,7 +93,9 @@ def test_the_ratings_that_a_rater_met_again_stand_in_the_order_of_all():
         ("i2", "ana", 4),
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "occurrence"]).assign(label="no")
-    found = Ratings.from_frame(frame, Scale(("no", "yes"))).again(["at", "place", "occurrence"])
+    found = Ratings.from_frame(frame, Scale(("no", "yes"))).replicated_ratings(
+        ["at", "place", "occurrence"]
+    )
     assert list(map(tuple, map(dict.values, found.to_pylist()))) == [
         (0, 1, 1),
         (0, 1, 2),

@@ -61,7 +61,7 @@ def test_strata_are_those_of_rated_items_that_are_not_gold():
 
 
 def test_some_strata_are_a_round_of_their_own():
-    part = ratings_of(classifiers=("model",)).within("language", ("de", "en"))
+    part = ratings_of(classifiers=("model",)).select_strata("language", ("de", "en"))
     alone = ratings_of(frame_of(ROWS[:4]))
     assert part.digest == alone.digest
     assert (part.raters, part.classifiers) == (("ana", "ben"), ())

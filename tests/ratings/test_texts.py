@@ -9,7 +9,7 @@ import pytest
 
 import agreement_pipeline
 from agreement_pipeline import Ratings, Scale, read_ratings
-from agreement_pipeline.ratings import TEXT, RatingsRows, in_pandas, parquet_bytes
+from agreement_pipeline.ratings import TEXT, RatingsRows, arrow_to_pandas, parquet_bytes
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
 KNOWN = pd.DataFrame(
@@ -28,7 +28,10 @@ KNOWN = pd.DataFrame(
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
 def test_texts_of_arrow_keep_what_is_missing(kind):
     given = pa.array(["a", None, "nan"], kind)
-    for found in (in_pandas(pa.chunked_array([given])), in_pandas(pa.table({"t": given}))["t"]):
+    for found in (
+        arrow_to_pandas(pa.chunked_array([given])),
+        arrow_to_pandas(pa.table({"t": given}))["t"],
+    ):
         assert found.dtype == TEXT
         assert found.isna().tolist() == [False, True, False]
 

@@ -278,5 +278,5 @@ def test_some_rows_keep_what_belongs_to_them():
     found = TrainingRows.build(labelled(scale, history))
     whole = dict(rows_by_item(found))
     places = np.arange(len(found))[::-2]
-    for item, row in rows_by_item(found.take(places)):
+    for item, row in rows_by_item(found.select_rows(places)):
         assert str(row) == str(whole[item])

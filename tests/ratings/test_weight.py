@@ -3,16 +3,16 @@
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import counting_of
+from agreement_pipeline.counting import counting_for
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     ParquetRows,
     Ratings,
     RatingsRows,
     Scale,
+    open_stored_cells,
     parquet_bytes,
-    ratings_of,
-    stored_cells,
+    ratings_from_stored_cells,
 )
 
 YES = Scale(("no", "yes"))
@@ -36,7 +36,7 @@ def many(weights):
 
 def test_an_item_that_weighs_five_is_five_items():
     weights = {"i": 5, "j": 2}
-    found, slow = (counting_of(one).counts(one) for one in (rated(weights), many(weights)))
+    found, slow = (counting_for(one).counts(one) for one in (rated(weights), many(weights)))
     assert found.counts.tolist() == slow.counts.tolist()
     assert found.weights.tolist() == slow.weights.tolist() == [2, 5]
     assert found.n_items == 7
@@ -44,25 +44,25 @@ def test_an_item_that_weighs_five_is_five_items():
 
 def test_numbers_are_weighed_too():
     ratings = rated({"i": 5, "j": 2}, Scale(None, "interval"), [1.5, 2, 3, 4])
-    assert sorted(counting_of(ratings).numbers(ratings).weights.tolist()) == [2, 5]
+    assert sorted(counting_for(ratings).numbers(ratings).weights.tolist()) == [2, 5]
 
 
 def test_two_rounds_are_put_side_by_side_with_the_weights():
     one, other = rated({"i": 5, "j": 2}), rated({"i": 5, "j": 2})
-    first, second = counting_of(one).aligned(one, other)
+    first, second = counting_for(one).align_rounds(one, other)
     assert first.n_items == second.n_items == 7
     with pytest.raises(
         RatingsError,
         match=r"weight: found item 'j' with two weights in two rounds; expected one weight",
     ):
-        counting_of(one).aligned(one, rated({"i": 5, "j": 3}))
+        counting_for(one).align_rounds(one, rated({"i": 5, "j": 3}))
 
 
 def test_a_weight_is_in_the_digest_and_in_the_stored_rows():
     ratings = rated({"i": 5, "j": 2})
     assert len({ratings.digest, rated({"i": 5, "j": 3}).digest, many({"i": 1, "j": 1}).digest}) == 3
-    stored = stored_cells(ParquetRows(parquet_bytes(RatingsRows(ratings))), "stored")
-    again = ratings_of(stored, YES)
+    stored = open_stored_cells(ParquetRows(parquet_bytes(RatingsRows(ratings))), "stored")
+    again = ratings_from_stored_cells(stored, YES)
     assert again.items(["weight"])["weight"].to_pylist() == [5, 2]
     assert again.digest == ratings.digest
 

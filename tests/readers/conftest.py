@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import in_pandas
+from agreement_pipeline.ratings import arrow_to_pandas
 from agreement_pipeline.ratings.validation import LIMITS
 from agreement_pipeline.readers import read
 from agreement_pipeline.readers.columns import COLUMNS
@@ -22,14 +22,14 @@ def frame_of(path, columns=COLUMNS, *, layout="long", limits=LIMITS):
 
 def frame_in(rows):
     """Rows as a frame, in their order. NaN and None stay apart."""
-    found = rows.relation.ask(f"SELECT * FROM {rows} ORDER BY nth").drop_columns("nth")
+    found = rows.relation.query(f"SELECT * FROM {rows} ORDER BY nth").drop_columns("nth")
     columns = {name: _apart(found[name]) for name in found.column_names}
     levels = [name for name in ("row", "column") if name in columns]
     return pd.DataFrame(columns).set_index(levels)
 
 
 def _apart(column):
-    values = in_pandas(column, integer_object_nulls=True)
+    values = arrow_to_pandas(column, integer_object_nulls=True)
     missing = column.is_null().to_numpy()
     if values.dtype.kind != "f" or not (values.isna() & ~missing).any():
         return values

@@ -126,7 +126,7 @@ def test_r7_annotations_of_a_release_are_bounded_before_they_are_expanded(monkey
     pq.write_table(table, sink, compression="zstd")
     monkeypatch.setattr(release_parquet, "MAX_EXPANDED_BYTES", 10_000_000)
     with pytest.raises(RatingsError, match="found more than 10000000 bytes in column 'text'"):
-        next(ParquetRows(sink.getvalue()).parts())
+        next(ParquetRows(sink.getvalue()).iterate_row_groups())
 
 
 @pytest.mark.parametrize("column", ["item", "rater", "label"])

@@ -256,7 +256,7 @@ def test_a_link_to_a_folder_in_a_folder_is_not_left_out(saved, refusal, tmp_path
 def test_a_file_that_changes_while_it_is_read_is_refused(
     saved, refusal, tmp_path, monkeypatch, name, content, more
 ):
-    path, at = saved(tmp_path, name, content), StableFile.of
+    path, at = saved(tmp_path, name, content), StableFile.at_path
 
     def at_and_change(this, *read_as, **also):
         before = at(this, *read_as, **also)
@@ -264,7 +264,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         os.utime(this, (1, 1))
         return before
 
-    monkeypatch.setattr(StableFile, "of", at_and_change)
+    monkeypatch.setattr(StableFile, "at_path", at_and_change)
     assert (
         f"{name}: found a change while the file was read ({len(content)} bytes before, "
         f"{len(content) + len(more)} after); expected a finished file" in refusal(path)

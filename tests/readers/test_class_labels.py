@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, Rules, load_rows
-from agreement_pipeline.readers.parquet import label_lookups
+from agreement_pipeline.readers.parquet import label_lookup_by_column
 from tests.readers.exports_of_tools import EXPORTS
 
 OLD = {"features": {"label": {"_type": "ClassLabel", "names": ["no", "yes", None]}}}
@@ -20,24 +20,24 @@ OF_OLD_VERSIONS = {"features": {"label": [OLD["features"]["label"]]}}
     ("number", "name"), [(0, "no"), (1.0, "yes"), (2, None), (-1, None), (float("nan"), None)]
 )
 def test_a_number_is_the_name_at_its_place(number, name):
-    assert label_lookups(OLD, "x")["label"](number) == name
+    assert label_lookup_by_column(OLD, "x")["label"](number) == name
 
 
 @pytest.mark.parametrize("info", [LISTS, OF_OLD_VERSIONS])
 def test_a_list_of_numbers_is_a_list_of_names(info):
-    assert label_lookups(info, "x")["label"]([1, 0, 2]) == ["yes", "no", None]
-    assert label_lookups(info, "x")["label"](None) is None
+    assert label_lookup_by_column(info, "x")["label"]([1, 0, 2]) == ["yes", "no", None]
+    assert label_lookup_by_column(info, "x")["label"](None) is None
 
 
 @pytest.mark.parametrize("number", [3, -2, 0.5, "no", {}])
 def test_what_is_no_number_of_a_name_is_refused(number):
     with pytest.raises(RatingsError, match=r"^x, label: found label .+; expected the number of"):
-        label_lookups(OLD, "x")["label"](number)
+        label_lookup_by_column(OLD, "x")["label"](number)
 
 
 def test_a_schema_that_says_nothing_of_labels_has_none():
-    assert label_lookups(pa.schema([]), "x") == {}
-    assert label_lookups(pa.schema([], metadata={b"pandas": b"{}"}), "x") == {}
+    assert label_lookup_by_column(pa.schema([]), "x") == {}
+    assert label_lookup_by_column(pa.schema([], metadata={b"pandas": b"{}"}), "x") == {}
 
 
 def forged(folder, said):

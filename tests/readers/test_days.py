@@ -35,7 +35,7 @@ def table(time):
 
 
 def said(source, engine="auto"):
-    return read(source, Columns(timestamp="when"), engine=engine).every(["timestamp"])
+    return read(source, Columns(timestamp="when"), engine=engine).iterate_ratings(["timestamp"])
 
 
 @pytest.mark.parametrize("time", NO_DAYS)

@@ -9,8 +9,15 @@ import pytest
 
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Columns, DeliveredTable, Rounds, Rules, read, read_delivered
-from agreement_pipeline.readers.delivered import memory_bound
+from agreement_pipeline.readers import (
+    Columns,
+    DeliveredTable,
+    RoundPeriods,
+    Rules,
+    read,
+    read_delivered,
+)
+from agreement_pipeline.readers.delivered import memory_limit_bytes
 from agreement_pipeline.units import UnitSettings
 
 TEXT = pa.large_string()
@@ -58,7 +65,7 @@ def test_keys_and_labels_are_always_text(tmp_path):
     table = read_delivered(path, None, Columns(item="post", rater="who", label="class"))
     kinds = dict(zip(table.columns.column_names, table.columns.schema.types, strict=True))
     assert [name for name, kind in kinds.items() if kind != TEXT] == ["n"]
-    assert table.own_name("item") == "post"
+    assert table.source_name("item") == "post"
     assert table.keys.to_pylist() == [{"row": "2", "item": "1", "rater": "7"}]
 
 
@@ -98,7 +105,7 @@ def test_rows_that_no_rule_lets_count_and_rows_without_a_label_are_there(tmp_pat
 def test_the_rows_of_one_round_are_its_own(tmp_path):
     path = tmp_path / "all.csv"
     path.write_text("item,rater,label,round,at\ni1,ana,a,w1,2026-11-02\ni2,ana,b,w2,2026-11-09\n")
-    for name, rules in (("w2", Rules()), ("2026-W46", Rules(rounds=Rounds("at", "week")))):
+    for name, rules in (("w2", Rules()), ("2026-W46", Rules(rounds=RoundPeriods("at", "week")))):
         table = read_delivered(path, ["label"], round_name=name, rules=rules)
         assert table.keys["item"].to_pylist() == ["i2"]
         assert table.columns["label"].to_pylist() == ["b"]
@@ -182,14 +189,14 @@ def test_it_comes_back_from_its_parquet_and_equal_tables_give_equal_bytes(tmp_pa
     assert again.columns.equals(one.columns)
     assert again.keys.equals(one.keys)
     assert (again.header, again.own_name_by_canonical) == (one.header, one.own_name_by_canonical)
-    assert one.lacks(["n", "label", "nowhere"]) == ["label"]
-    assert one.lacks(None) == ["item", "label"]
+    assert one.missing_columns(["n", "label", "nowhere"]) == ["label"]
+    assert one.missing_columns(None) == ["item", "label"]
 
 
 def test_what_needs_more_memory_than_there_is_is_refused_before_it_is_typed(tmp_path, monkeypatch):
     path = write(tmp_path, n=["1"] * 100)
-    monkeypatch.setattr("agreement_pipeline.readers.delivered.as_typed", None)
-    bound = "agreement_pipeline.readers.delivered.memory_bound"
+    monkeypatch.setattr("agreement_pipeline.readers.delivered.column_as_typed", None)
+    bound = "agreement_pipeline.readers.delivered.memory_limit_bytes"
     needed = 350_000_000 + 100 * 4 * 45
     monkeypatch.setattr(bound, lambda _: needed - 1)
     words = r"w1.csv: found 100 rows of 4 columns, which need about 0.4 GB .* contract: none"
@@ -201,8 +208,12 @@ def test_what_needs_more_memory_than_there_is_is_refused_before_it_is_typed(tmp_
 
 
 def test_the_bound_of_memory_is_the_project_s_own_or_most_of_the_machine_s():
-    assert [memory_bound(size) for size in ("500MB", "1.5 GiB", "12")] == [5e8, 1.5 * 2**30, 12]
-    assert 0 < memory_bound(None) < os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert [memory_limit_bytes(size) for size in ("500MB", "1.5 GiB", "12")] == [
+        5e8,
+        1.5 * 2**30,
+        12,
+    ]
+    assert 0 < memory_limit_bytes(None) < os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def test_a_source_of_another_machine_has_no_delivered_table():

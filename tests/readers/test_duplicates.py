@@ -59,7 +59,7 @@ def chosen_by_loop(rows, which, *, by_time):
 
 
 def labels_of(ratings):
-    found = ratings.first(["item", "rater", "label"]).to_pylist()
+    found = ratings.first_ratings(["item", "rater", "label"]).to_pylist()
     return {(each["item"], each["rater"]): str(each["label"]) for each in found}
 
 

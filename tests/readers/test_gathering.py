@@ -32,7 +32,7 @@ def cells(submissions, fields=(), **options):
     found = SubmissionTable(
         submissions, None, fields, "x", LIMITS, duckdb_session(), omits_none=False, **options
     )
-    return found.rows.relation.ask(f"SELECT * FROM {found.rows} ORDER BY nth").to_pylist()
+    return found.rows.relation.query(f"SELECT * FROM {found.rows} ORDER BY nth").to_pylist()
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 100, 1000])

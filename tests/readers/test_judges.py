@@ -6,7 +6,15 @@ import json
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import READERS, Columns, Export, Rules, load_rows, read, unpacked
+from agreement_pipeline.readers import (
+    READERS,
+    Columns,
+    Export,
+    Rules,
+    load_rows,
+    read,
+    unpack_for_reading,
+)
 from tests.readers import judges
 from tests.readers.conftest import frame_in
 from tests.readers.judges import SAID
@@ -36,7 +44,7 @@ def export(tmp_path):
 @each_case
 def test_the_format_is_found_by_its_content(export, case):
     path, _, reader, _ = export(case)
-    with unpacked(path) as place:
+    with unpack_for_reading(path) as place:
         found = [name for name, each in READERS.items() if each.recognises(Export(place))]
     assert [name for name in found if name != "table"] == [reader]
 
@@ -64,7 +72,7 @@ def test_it_shows_what_its_reader_says_and_no_more(export, case):
     origin = load_rows(path, Columns(label=question)).origin
     assert origin.reader == reader
     assert {*origin.shows} == READERS[reader].shows
-    assert "drafts" in origin.lacks()
+    assert "drafts" in origin.missing_capabilities()
     with pytest.raises(RatingsError, match=r"cannot show \['drafts'\]"):
         load_rows(path, Columns(label=question), rules=Rules(requires=("drafts",)))
 
@@ -268,7 +276,7 @@ def test_a_sample_of_inspect_without_scores_is_counted_as_no_answer(scores, tmp_
     path.write_text(json.dumps(said))
     rows = load_rows(path, Columns(label="score"))
     assert len(frame_in(rows)) == len(frame_in(whole)) - n_scores
-    assert rows.origin.words == "no answer 1"
+    assert rows.origin.left_out_in_words == "no answer 1"
 
 
 def test_a_verdict_of_promptfoo_in_words_is_not_taken_for_passed(tmp_path, refusal):

@@ -47,7 +47,7 @@ def units_by_loop(rows, tags=TAGS):
 
 
 def units_in(ratings):
-    found = ratings.first(["item", "rater", "label"]).to_pylist()
+    found = ratings.first_ratings(["item", "rater", "label"]).to_pylist()
     return {(each["item"], each["rater"]): each["label"] for each in found}
 
 

@@ -49,7 +49,7 @@ def test_a_table_has_one_digest_in_every_format(tmp_path):
 @pytest.mark.parametrize("form", FORMS)
 def test_declared_numbers_are_found_in_every_spelling(form, tmp_path):
     ratings = read(written(IDENTICAL, tmp_path, form), scale=Scale((1, 2, 3, 4)), **WIDE)
-    assert max(ratings.first(["code"])["code"].to_pylist()) == 2
+    assert max(ratings.first_ratings(["code"])["code"].to_pylist()) == 2
 
 
 def test_a_column_of_words_and_two_spellings_is_refused_with_both(tmp_path):

@@ -167,14 +167,14 @@ def test_a_part_without_an_assertion_is_left_out_and_counted():
     parts = [(each["gradingResult"] or {}).get("componentResults") or [] for each in results]
     unnamed = sum(each["assertion"] is None for some in parts for each in some)
     assert len(ratings) == sum(map(len, parts)) - unnamed
-    assert ratings.origin.words == f"no answer {unnamed + parts.count([])}"
+    assert ratings.origin.left_out_in_words == f"no answer {unnamed + parts.count([])}"
 
 
 def test_results_of_version_2_are_read_in_their_order():
     results = json.loads(CASES["v2_old.json"].read_text())["results"]["results"]
     ratings = read_case("v2_old.json", "pass")
     assert ratings.n_items == len(results) == 60
-    first = ratings.first(["item", "rater", "label"]).to_pylist()
+    first = ratings.first_ratings(["item", "rater", "label"]).to_pylist()
     said = {(row["item"], row["rater"]): row["label"] for row in first}
     for number, each in enumerate(results):
         for one in each["gradingResult"]["componentResults"]:
@@ -247,7 +247,7 @@ def test_doccano_with_users_is_read_by_its_annotations():
     ratings = read(CASES["doccano_old.jsonl"])
     rows = [json.loads(line) for line in CASES["doccano_old.jsonl"].read_text().splitlines()]
     assert ratings.raters == ("1", "2")
-    found = ratings.first(["item", "rater", "label"]).to_pylist()
+    found = ratings.first_ratings(["item", "rater", "label"]).to_pylist()
     assert {(each["item"], each["rater"]): each["label"] for each in found} == {
         (str(row["id"]), str(each["user"])): str(each["label"])
         for row in rows
@@ -258,7 +258,7 @@ def test_doccano_with_users_is_read_by_its_annotations():
 def test_an_empty_choice_is_no_answer():
     ratings = read_case("empty_choice.json", "sent")
     assert ratings.scale.names == ("neg", "pos")
-    assert ratings.origin.words == "no answer 12"
+    assert ratings.origin.left_out_in_words == "no answer 12"
 
 
 @pytest.mark.parametrize("separator", ";,|")

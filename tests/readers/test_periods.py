@@ -10,7 +10,7 @@ from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
 from agreement_pipeline.projects import Project
 from agreement_pipeline.projects.settings import load_project
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Rounds, Rules, read, read_rounds
+from agreement_pipeline.readers import RoundPeriods, Rules, read, read_rounds
 
 SCALE = Scale(("n", "y"))
 TIMES = (
@@ -64,13 +64,13 @@ def table(tmp_path, kind, times=TIMES):
 @pytest.mark.parametrize("period", OF_PERIOD)
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_a_table_is_cut_by_a_time_and_a_period(tmp_path, kind, period):
-    path, rules = table(tmp_path, kind), Rules(rounds=Rounds("created_at", period))
+    path, rules = table(tmp_path, kind), Rules(rounds=RoundPeriods("created_at", period))
     expected = {f"i{at}": OF_PERIOD[period](in_utc(time)) for at, time in enumerate(TIMES)}
     assert read_rounds(path, rules=rules) == tuple(sorted({*expected.values()}))
     for name in {*expected.values()}:
         found = read(path, scale=SCALE, rules=rules, round_name=name)
         items = {item for item, own in expected.items() if own == name}
-        assert {*found.rated().to_pylist()} == items
+        assert {*found.rated_items().to_pylist()} == items
 
 
 def test_an_item_is_in_the_round_of_its_first_time(tmp_path):
@@ -78,9 +78,9 @@ def test_an_item_is_in_the_round_of_its_first_time(tmp_path):
     path.write_text(
         "item,rater,label,at\na,ana,y,2026-11-09\na,ben,y,2026-11-08\nb,ana,n,2026-11-09\n"
     )
-    rules = Rules(rounds=Rounds("at", "week"))
+    rules = Rules(rounds=RoundPeriods("at", "week"))
     found = read(path, scale=SCALE, rules=rules, round_name="2026-W45", usable=False)
-    assert (found.rated().to_pylist(), found.raters) == (["a"], ("ana", "ben"))
+    assert (found.rated_items().to_pylist(), found.raters) == (["a"], ("ana", "ben"))
 
 
 def test_a_column_of_rounds_has_one_spelling_for_every_source(tmp_path):
@@ -114,7 +114,7 @@ def test_a_column_of_rounds_has_one_spelling_for_every_source(tmp_path):
         for at in range(6)
     ]
     path.write_text(json.dumps(tasks))
-    rules = Rules(rounds=Rounds("week"))
+    rules = Rules(rounds=RoundPeriods("week"))
     assert read_rounds(path, rules=rules) == ("W45", "W46")
     assert read(path, scale=SCALE, rules=rules, round_name="W46").n_items == 3
 
@@ -134,7 +134,7 @@ def test_a_column_of_rounds_has_one_spelling_for_every_source(tmp_path):
 def test_rows_within_bounds_of_time_count(tmp_path, kind, bounds, meets):
     found = read(table(tmp_path, kind), scale=SCALE, rules=Rules(where={"created_at": bounds}))
     expected = {f"i{at}" for at, time in enumerate(TIMES) if meets(in_utc(time))}
-    assert {*found.rated().to_pylist()} == expected
+    assert {*found.rated_items().to_pylist()} == expected
     n_left_out = 2 * (len(TIMES) - len(expected))
     assert found.origin.left_out == {"where created_at": n_left_out}
 
@@ -142,16 +142,16 @@ def test_rows_within_bounds_of_time_count(tmp_path, kind, bounds, meets):
 def test_rows_within_bounds_of_numbers_count(tmp_path):
     rules = Rules(where={"size": {"from": 3, "before": 5}})
     found = read(table(tmp_path, "csv"), rules=rules)
-    assert found.rated().to_pylist() == ["i3", "i4"]
+    assert found.rated_items().to_pylist() == ["i3", "i4"]
 
 
 @pytest.mark.parametrize(
     ("rules", "why"),
     [
-        ({"rounds": Rounds("size", "week")}, "found '0'; expected a time as 2026-11-03"),
+        ({"rounds": RoundPeriods("size", "week")}, "found '0'; expected a time as 2026-11-03"),
         ({"where": {"created_at": {"from": 3}}}, "found a value that is no number"),
         ({"where": {"size": {"from": "2026-01-01"}}}, "found '0'; expected a time"),
-        ({"rounds": Rounds("nothing", "week")}, "nothing"),
+        ({"rounds": RoundPeriods("nothing", "week")}, "nothing"),
     ],
 )
 def test_what_is_no_time_or_number_is_refused(tmp_path, rules, why):

@@ -80,7 +80,7 @@ def test_other_labels_of_one_rater_need_a_choice():
     with pytest.raises(RatingsError, match="found 2 labels of rater 'Ana' for item 'i1'"):
         read(frame, rules=rules)
     last = Rules(same_rater=rules.same_rater, duplicates="last")
-    said = read(frame, rules=last).first(["rater", "label"], items=["i1"]).to_pylist()
+    said = read(frame, rules=last).first_ratings(["rater", "label"], items=["i1"]).to_pylist()
     assert said == [{"rater": "Ana", "label": "n"}, {"rater": "ben", "label": "y"}]
 
 

@@ -41,11 +41,13 @@ def test_rows_of_raters_without_a_label_are_counted_as_in_exports(tmp_path, name
         "r.parquet": lambda: frame.to_parquet(path, index=False),
         "r.jsonl": lambda: frame.to_json(path, orient="records", lines=True),
     }[name]()
-    assert read(path).origin.words == read(frame).origin.words == "no answer 2"
+    assert (
+        read(path).origin.left_out_in_words == read(frame).origin.left_out_in_words == "no answer 2"
+    )
     found = read(path, rules=Rules(exclude_raters=("gus",)))
     assert dict(found.origin.left_out) == {"excluded rater": 1, "no answer": 2}
     wide = pd.DataFrame({"item": ["p1", "p2"], "ana": ["yes", None], "ben": ["no", "yes"]})
-    assert read(wide, Columns(raters=("ana", "ben")), layout="wide").origin.words == ""
+    assert read(wide, Columns(raters=("ana", "ben")), layout="wide").origin.left_out_in_words == ""
 
 
 @pytest.mark.parametrize("kind", ["category", "string", "object"])

@@ -13,7 +13,7 @@ import pytest
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Scale, cells_of_frame
+from agreement_pipeline.ratings import Scale, iterate_frame_as_cells
 from agreement_pipeline.readers import Columns, Limits, Rules, load_rows, read
 from tests.readers.texts import GOOD
 
@@ -28,8 +28,8 @@ TABLE = pa.table(
 
 def cells(rows, *names):
     """Some columns of rows in their order."""
-    some = ", ".join(rows.quoted(name) for name in names)
-    found = rows.relation.ask(f"SELECT {some} FROM {rows} ORDER BY nth")
+    some = ", ".join(rows.quote_column(name) for name in names)
+    found = rows.relation.query(f"SELECT {some} FROM {rows} ORDER BY nth")
     return [tuple(row.values()) for row in found.to_pylist()]
 
 
@@ -210,7 +210,7 @@ def test_lists_of_labels_are_joined(tmp_path, labels):
 )
 def test_the_objects_of_a_frame_stay_or_become_text(values, kind, expected):
     column = pd.Series(values, index=["z"] * len(values), dtype=object)
-    schema, batches = cells_of_frame(pd.DataFrame({3: column}))
+    schema, batches = iterate_frame_as_cells(pd.DataFrame({3: column}))
     assert schema.names == ["3"]
     assert schema.field(0).type == (kind or pa.large_string())
     assert next(batches)["3"].to_pylist() == expected
@@ -231,7 +231,7 @@ def test_the_objects_of_a_frame_stay_or_become_text(values, kind, expected):
     ],
 )
 def test_the_types_of_pandas_stay_or_become_text(column, expected):
-    _, batches = cells_of_frame(pd.DataFrame({"x": column}))
+    _, batches = iterate_frame_as_cells(pd.DataFrame({"x": column}))
     assert next(batches)["x"].to_pylist() == expected
 
 

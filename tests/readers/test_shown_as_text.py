@@ -12,7 +12,7 @@ from agreement_pipeline.evidence import summarize
 from agreement_pipeline.orchestration.checks import policy_results
 from agreement_pipeline.orchestration.metadata import decision_metadata
 from agreement_pipeline.policy import Policy, Rule, judge
-from agreement_pipeline.ratings import TEXT, Origin, lookalikes, printed_forms
+from agreement_pipeline.ratings import TEXT, Origin, group_lookalike_names, printed_forms
 from agreement_pipeline.release.card import card
 from agreement_pipeline.report import markdown_text
 from tests.fuzzing import RULES
@@ -28,7 +28,7 @@ def test_raters_who_print_alike_are_named_and_stay_two(other):
     )
     raters = Ratings.from_frame(frame, Scale(("no", "yes"))).raters
     assert set(raters) == {"ana", other, "ben"}
-    assert lookalikes(raters) == (tuple(sorted(("ana", other))),)
+    assert group_lookalike_names(raters) == (tuple(sorted(("ana", other))),)
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_raters_who_print_alike_are_named_and_stay_two(other):
 )
 def test_what_unicode_ignores_by_default_is_not_seen(unseen):
     other = f"ana{unseen}"
-    assert lookalikes(["ana", other]) == (("ana", other),)
+    assert group_lookalike_names(["ana", other]) == (("ana", other),)
     assert printed_forms(pd.Series(["ana", other], dtype=TEXT)).tolist() == ["ana", "ana"]
 
 
 def test_normal_forms_print_alike_and_other_letters_do_not():
-    assert lookalikes(["Ren\u00e9", "Rene\u0301"]) == (("Rene\u0301", "Ren\u00e9"),)
-    assert lookalikes(["ana", "anna", "an\u00e1", "\u0438\u0432\u0430\u043d"]) == ()
+    assert group_lookalike_names(["Ren\u00e9", "Rene\u0301"]) == (("Rene\u0301", "Ren\u00e9"),)
+    assert group_lookalike_names(["ana", "anna", "an\u00e1", "\u0438\u0432\u0430\u043d"]) == ()
 
 
 def test_markup_in_names_and_categories_is_text_in_the_card_and_the_ui():

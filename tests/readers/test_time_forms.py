@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline import judge, load_policy
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import seconds, unread_times
+from agreement_pipeline.ratings import find_unread_times, times_as_seconds
 from agreement_pipeline.readers import Columns, Rules, read
 from agreement_pipeline.readers.time_forms import has_parts_of_a_day
 
@@ -74,10 +74,10 @@ def rated_at(times):
 
 
 def instants(ratings):
-    found = ratings.first(["item", "rater", "timestamp"]).to_pandas()
+    found = ratings.first_ratings(["item", "rater", "timestamp"]).to_pandas()
     ordered = found[found["rater"] == "a"]["timestamp"]
     start = datetime(1970, 1, 1)
-    return [str((start + timedelta(seconds=s)).isoformat()) for s in seconds(ordered)]
+    return [str((start + timedelta(seconds=s)).isoformat()) for s in times_as_seconds(ordered)]
 
 
 @pytest.mark.parametrize(("text", "instant"), FORMS.values(), ids=FORMS)
@@ -86,7 +86,7 @@ def test_a_time_is_read_in_its_form(source, text, instant, tmp_path):
     frame, path = rated_at([text, text]), tmp_path / "r.csv"
     frame.to_csv(path, index=False)
     ratings = read(frame if source == "frame" else path)
-    assert unread_times(ratings) is None
+    assert find_unread_times(ratings) is None
     assert instants(ratings) == [instant] * 2
 
 
@@ -100,8 +100,8 @@ def test_spark_reads_the_same_forms(spark):
 @pytest.mark.parametrize("text", UNREAD.values(), ids=UNREAD)
 def test_a_time_that_is_not_clear_stays_as_it_is_and_is_counted(text):
     ratings = read(rated_at([text, text, "2026-11-28T14:03:05Z"]))
-    assert unread_times(ratings) == (4, 6, text)
-    assert ratings.first(["timestamp"])["timestamp"].to_pylist().count(text) == 4
+    assert find_unread_times(ratings) == (4, 6, text)
+    assert ratings.first_ratings(["timestamp"])["timestamp"].to_pylist().count(text) == 4
 
 
 def test_the_whole_column_tells_which_number_is_the_day():
@@ -124,18 +124,20 @@ def test_a_folder_of_tables_is_one_column(tmp_path):
 
 def test_days_that_contradict_each_other_are_not_read():
     ratings = read(rated_at(["01/13/2026 10:00", "13/02/2026 10:00"]))
-    assert unread_times(ratings).n == 4
+    assert find_unread_times(ratings).n == 4
 
 
 def test_a_time_beside_numbers_is_counted():
-    assert unread_times(read(rated_at(["1795874585", "28.11.2026 14:03"]))).n == 2
+    assert find_unread_times(read(rated_at(["1795874585", "28.11.2026 14:03"]))).n == 2
 
 
 def test_the_column_of_changes_tells_the_day_too():
     frame = rated_at(["01/02/2026 10:00"]).assign(edited="13/02/2026 10:00")
     ratings = read(frame, Columns(changed_at="edited"))
     assert instants(ratings) == ["2026-02-01T10:00:00"]
-    assert {*ratings.first(["changed_at"])["changed_at"].to_pylist()} == {"2026-02-13 10:00:00"}
+    assert {*ratings.first_ratings(["changed_at"])["changed_at"].to_pylist()} == {
+        "2026-02-13 10:00:00"
+    }
 
 
 TIME_FORMATS = {
@@ -154,7 +156,7 @@ TIME_FORMATS = {
 def test_a_time_format_says_how_times_are_written(time_format):
     text, instant = TIME_FORMATS[time_format]
     ratings = read(rated_at([text]), Columns(time_format=time_format))
-    assert unread_times(ratings) is None
+    assert find_unread_times(ratings) is None
     assert instants(ratings) == [instant]
 
 
@@ -258,9 +260,9 @@ def test_a_rater_meets_items_in_the_order_of_rows_if_times_cannot_be_read():
         }
     )
     assert (
-        read(frame, rules=Rules(replicate_of="of")).first(["label"])["label"].to_pylist()
+        read(frame, rules=Rules(replicate_of="of")).first_ratings(["label"])["label"].to_pylist()
         == ["first"] * 2
     )
     unread = frame.assign(timestamp=["05/02/2026 10:00", "01/03/2026 10:00"] * 2)
     ratings = read(unread, rules=Rules(replicate_of="of"))
-    assert ratings.first(["label"])["label"].to_pylist() == ["first"] * 2
+    assert ratings.first_ratings(["label"])["label"].to_pylist() == ["first"] * 2

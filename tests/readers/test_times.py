@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from agreement_pipeline.ratings import TEXT, in_pandas, seconds
+from agreement_pipeline.ratings import TEXT, arrow_to_pandas, times_as_seconds
 from agreement_pipeline.readers import Rules, read
 
 UTC = ["2026-10-25T00:30Z", "2026-10-25T01:15Z"]
@@ -43,7 +43,7 @@ def met_twice(times, name=""):
 
 
 def first_label(source):
-    return read(source, rules=RULES).first(["label"])["label"].to_pylist()
+    return read(source, rules=RULES).first_ratings(["label"])["label"].to_pylist()
 
 
 @pytest.mark.parametrize(("times", "label"), TIMES.values(), ids=TIMES)
@@ -58,7 +58,7 @@ def test_the_earlier_instant_is_the_first_meeting(form, times, label, tmp_path):
 @pytest.mark.parametrize("names", [TOLD, *([name] for name in TIMES if name not in TOLD)], ids=str)
 def test_the_earlier_instant_is_the_first_meeting_in_spark(spark, names):
     frame = pd.concat([met_twice(TIMES[name][0], name) for name in names])
-    first = read(frame, rules=RULES, engine="spark").first(["item", "label"]).to_pylist()
+    first = read(frame, rules=RULES, engine="spark").first_ratings(["item", "label"]).to_pylist()
     assert len(first) == 2 * len(names)
     assert {each["item"]: each["label"] for each in first} == {
         f"{name} i": TIMES[name][1] for name in names
@@ -74,7 +74,9 @@ def test_times_of_a_frame_are_in_order_too(zone):
 
 
 def test_the_order_of_times_changes_no_time():
-    (told,) = {*read(met_twice(BERLIN), rules=RULES).first(["timestamp"])["timestamp"].to_pylist()}
+    (told,) = {
+        *read(met_twice(BERLIN), rules=RULES).first_ratings(["timestamp"])["timestamp"].to_pylist()
+    }
     assert told == BERLIN[0]
 
 
@@ -84,7 +86,7 @@ def test_a_year_far_away_is_a_time_as_others_are(year):
     days = (np.datetime64(f"{year}-12-31") - np.datetime64("1970-01-01")).astype(int)
     # Before pandas 3, such a time is not known.
     far = np.nan if pd.__version__.startswith("2.") else days * 86_400
-    assert seconds(times).tolist() == pytest.approx([far, 1.5, np.nan], nan_ok=True)
+    assert times_as_seconds(times).tolist() == pytest.approx([far, 1.5, np.nan], nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +95,10 @@ def test_a_year_far_away_is_a_time_as_others_are(year):
 def test_times_that_are_all_missing_are_not_known_whatever_their_kind(kind):
     """The replicates of a round may have none, though other ratings have."""
     for n in (0, 2):
-        times = in_pandas(pa.chunked_array([pa.nulls(n, kind)]))
-        assert np.isnan(seconds(times)).tolist() == [True] * n
+        times = arrow_to_pandas(pa.chunked_array([pa.nulls(n, kind)]))
+        assert np.isnan(times_as_seconds(times)).tolist() == [True] * n
 
 
 def test_days_of_arrow_are_times():
-    days = in_pandas(pa.chunked_array([pa.array([date(1970, 1, 3), None])]))
-    assert seconds(days).tolist() == pytest.approx([2 * 86_400, np.nan], nan_ok=True)
+    days = arrow_to_pandas(pa.chunked_array([pa.array([date(1970, 1, 3), None])]))
+    assert times_as_seconds(days).tolist() == pytest.approx([2 * 86_400, np.nan], nan_ok=True)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.counting import RatingsCounting
-from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
+from agreement_pipeline.measures import MEASURES, WEIGHTINGS, find_measure
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import CountsOfStratum, LabelsOfPanels
 
@@ -174,7 +174,7 @@ def statistic_of(ratings, needs, stratum=()):
         return (
             RatingsCounting()
             .labels(ratings, (ratings.classifiers[0],))
-            .against(ratings.classifiers[0])
+            .with_rater_apart(ratings.classifiers[0])
         )
     by_needs = {
         "counts": RatingsCounting().counts,
@@ -190,7 +190,7 @@ def statistic_of(ratings, needs, stratum=()):
 @pytest.mark.parametrize(("measure", "case"), list(cases()))
 def test_a_measure_gives_the_value_its_source_gives(measure, case, request):
     assert not set(case) - KNOWN
-    record = measure_named(measure)
+    record = find_measure(measure)
     ratings = ratings_of(case, request)
     statistic = statistic_of(ratings, record.needs, case.get("stratum", ()))
     found = record(statistic)
@@ -199,7 +199,9 @@ def test_a_measure_gives_the_value_its_source_gives(measure, case, request):
     if "value" in case:
         assert found.value.min() == pytest.approx(case["value"], abs=tolerance)
     for category, value in case.get("values", {}).items():
-        assert found.value[statistic.scale.index(category)] == pytest.approx(value, abs=tolerance)
+        assert found.value[statistic.scale.position_of_label(category)] == pytest.approx(
+            value, abs=tolerance
+        )
     for part in ("observed", "expected", "greatest"):
         if part in case:
             assert float(getattr(found, part)) == pytest.approx(case[part], abs=tolerance)

@@ -164,7 +164,7 @@ def name_of(what):
 
 
 def test_the_serology_of_the_page_is_the_table_that_the_source_prints(serology):
-    printed = RatingsCounting().labels(serology, ("T",)).against("T")
+    printed = RatingsCounting().labels(serology, ("T",)).with_rater_apart("T")
     ours = shah.laboratory_t()
     for name in ("shah_s", "vanbelle_albert_kappa"):
         assert parts(MEASURES[name](ours)) == pytest.approx(
@@ -197,7 +197,7 @@ def test_the_parts_of_segevals_pi_are_those_that_it_returns(chapters, a_o, a_e, 
 
 def chance(ratings, divisor, classifier=None):
     """Shah's equations 4 and 7 as a loop, with the divisor left open."""
-    said = ratings.first(["item", "rater", "label"]).to_pandas()
+    said = ratings.first_ratings(["item", "rater", "label"]).to_pandas()
     wide = said.pivot(index="item", columns="rater", values="label")
     table = wide[list(ratings.raters)].dropna(how="all")
     total = 0.0

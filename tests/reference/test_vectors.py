@@ -59,7 +59,9 @@ def patterns_of(case, level="nominal"):
         )
     rows = list(zip(*data["values"], strict=True))
     scale = scale_of(case, [label for row in rows for label in row if label is not None], level)
-    codes = [[-1 if label is None else scale.index(label) for label in row] for row in rows]
+    codes = [
+        [-1 if label is None else scale.position_of_label(label) for label in row] for row in rows
+    ]
     return LabelsByRater(codes, scale=scale, raters=[f"r{j}" for j in range(len(rows[0]))])
 
 
@@ -126,7 +128,7 @@ def alpha_weighted(case):
 def of_category(name):
     def run(case):
         statistic = counts_of(case)
-        return value(name, statistic)[statistic.scale.index(case["params"]["category"])]
+        return value(name, statistic)[statistic.scale.position_of_label(case["params"]["category"])]
 
     return run
 
@@ -134,7 +136,9 @@ def of_category(name):
 def conger_of_category(case):
     patterns = patterns_of(case)
     codes = np.where(
-        patterns.codes < 0, -1, patterns.codes == patterns.scale.index(case["params"]["category"])
+        patterns.codes < 0,
+        -1,
+        patterns.codes == patterns.scale.position_of_label(case["params"]["category"]),
     )
     return value(
         "conger_kappa",
@@ -144,7 +148,7 @@ def conger_of_category(case):
 
 def schouten(case):
     patterns = patterns_of(case)
-    apart = patterns.against(patterns.raters[case["params"]["rater"]])
+    apart = patterns.with_rater_apart(patterns.raters[case["params"]["rater"]])
     return value("schouten_kappa", apart)
 
 
@@ -153,7 +157,7 @@ def influence(case):
     without = np.ones(len(counts.counts))
     without[case["params"]["drop_unit_index"]] = 0
     return value("krippendorff_alpha", counts) - value(
-        "krippendorff_alpha", counts.reweighted(without)
+        "krippendorff_alpha", counts.with_weights(without)
     )
 
 

@@ -9,7 +9,7 @@ from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.release import Release, release_round
 from agreement_pipeline.release.contents import contents
-from agreement_pipeline.release.tables import rows_of
+from agreement_pipeline.release.tables import build_training_rows
 
 SCALE = Scale(("no", "yes", "<b>|maybe|</b>"))
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -67,7 +67,7 @@ def released(store, policy=POLICY, name="r1", by=CONTRACT):
 
 def contents_of(project, member, policy=POLICY, by=CONTRACT):
     """The files of a release of one round, which may be held."""
-    return contents(Release(Path(), project, policy, by, (member,), rows_of([member])))
+    return contents(Release(Path(), project, policy, by, (member,), build_training_rows([member])))
 
 
 def bytes_of(path):

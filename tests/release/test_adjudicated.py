@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import RatingsError, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.large_files import parts_of
+from agreement_pipeline.large_files import iterate_content_parts
 from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release import open_release, release_round
 from agreement_pipeline.release.tables import Member
@@ -158,7 +158,7 @@ def test_the_card_says_how_many_labels_no_rater_gave(ingested):
         "Adjudication gave 2 of 90 labels. On none of these items did it overrule every rater."
         in release(store, agreeing, digest).what_trains
     )
-    assert found.labels.resolved_as("adjudicated").sum() == 4
+    assert found.labels.is_resolved_as("adjudicated").sum() == 4
 
 
 def test_a_forged_release_whose_adjudicator_overrules_all_raters_is_refused(ingested, monkeypatch):
@@ -172,5 +172,5 @@ def test_a_forged_release_whose_adjudicator_overrules_all_raters_is_refused(inge
     path = plain.path.parent / "forged"
     for name, content in forged.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_bytes(b"".join(parts_of(content)))
+        (path / name).write_bytes(b"".join(iterate_content_parts(content)))
     refused(path, "against all raters on 88 of the 88 items")

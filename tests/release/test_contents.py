@@ -14,9 +14,9 @@ import yaml
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.estimates import measure_ratings
-from agreement_pipeline.evidence import estimate_rows, round_table, round_text
+from agreement_pipeline.evidence import estimate_rows, round_table, rounds_in_words
 from agreement_pipeline.evidence.details import interval_figure
-from agreement_pipeline.evidence.rounds import course_figure
+from agreement_pipeline.evidence.rounds import build_course_figure
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings
@@ -200,14 +200,14 @@ def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, ori
     with pytest.raises(ReleaseHeldError, match=r"interval no limit to 1\.000"):
         released(store, Policy("p", 1, (Rule("shah_s", scope="classifier"),), n_resamples=1000))
     rounds = round_table(store)
-    assert round_text(rounds)["interval"].tolist() == ["no limit…1.000"]
+    assert rounds_in_words(rounds)["interval"].tolist() == ["no limit…1.000"]
     estimates = list(
         measure_ratings(ratings, ["shah_s"], Inference(n_resamples=1000), scopes=("classifier",))
     )
     assert [row["interval"] for row in estimate_rows(estimates)] == ["no limit … 1.00000"]
     rule = Rule("shah_s", scope="classifier")
     for figure in (
-        course_figure(rounds, rule),
+        build_course_figure(rounds, rule),
         interval_figure(estimates, Policy("p", 1, (rule,))),
     ):
         kind, _, said = svg_data_url(figure).partition(",")

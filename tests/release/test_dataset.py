@@ -302,7 +302,7 @@ def test_rounds_that_agree_on_an_item_are_not_in_conflict(store, ingest):
     ingest("w2", range(20, 60), split=(25,))
     release = dataset(store, ["w1", "w2"])
     assert len(release.train) == 60
-    assert not release.labels.resolved_as("conflict").any()
+    assert not release.labels.is_resolved_as("conflict").any()
 
 
 def test_t4_items_that_another_round_calls_gold_are_counted(store, ingest):

@@ -11,7 +11,7 @@ from agreement_pipeline.store import Store
 from tests.release.forging import CONTRACT, POLICY, edit, make_ratings, refused
 
 ASKING = replace(POLICY, requires=("drafts",), description="The customer's own cut-off.")
-ORIGIN = Origin.of("argilla", ["raters", "drafts"], {"draft": 2, "excluded rater": 31})
+ORIGIN = Origin.build("argilla", ["raters", "drafts"], {"draft": 2, "excluded rater": 31})
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_an_origin_that_no_round_has_is_refused(copy, wrong):
 
 
 def test_the_part_of_units_is_kept_and_is_not_said_of_other_ratings():
-    origin = Origin.of("cvat", ["raters"], {}, "naming").without(COLUMNS_NOT_READ, 2)
+    origin = Origin.build("cvat", ["raters"], {}, "naming").with_left_out(COLUMNS_NOT_READ, 2)
     assert Origin.from_mapping(origin.to_mapping()) == origin
     assert origin.part == "naming"
     assert "part" not in ORIGIN.to_mapping()

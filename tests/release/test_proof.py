@@ -7,7 +7,7 @@ from agreement_pipeline import ReleaseInvalidError
 from agreement_pipeline.cli import main
 from agreement_pipeline.release.decisions import today
 from agreement_pipeline.release.folder import read_folder
-from agreement_pipeline.release.opening import prove
+from agreement_pipeline.release.opening import prove_release
 from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store import digest_of
 from agreement_pipeline.store.local import LocalStorage
@@ -226,7 +226,7 @@ def test_a_log_does_not_vouch_for_other_words_in_a_release_of_this_version(copy)
     forge(copy, "README.md", (copy / "README.md").read_bytes() + b"Ask nobody.\n")
     logged = {digest_of((copy / "manifest.json").read_bytes())}
     with pytest.raises(ReleaseInvalidError, match=r"README\.md"):
-        prove(read_folder(copy), copy, today(), logged)
+        prove_release(read_folder(copy), copy, today(), logged)
 
 
 def test_a_row_put_among_the_unresolved_is_refused(copy):

@@ -55,7 +55,7 @@ def cumulative(accuracy_of_new, deliveries):
     """A delivery of 400 good items that came before, and of 100 new ones."""
     before = frame_of(0.99, 400)
     whole = read(pd.concat([before, frame_of(accuracy_of_new, 100, first=400)]))
-    whole = whole.from_origin(Origin.of("table", (), {}))
+    whole = whole.with_origin(Origin.build("table", (), {}))
     earlier = [EarlierDelivery("w1", read(before))]
     return mark_first_deliveries(whole, earlier, "w2", deliveries)
 

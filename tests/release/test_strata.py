@@ -6,7 +6,7 @@ from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.release import open_release
 from agreement_pipeline.release.contents import MANIFEST
-from agreement_pipeline.release.folder import json_in
+from agreement_pipeline.release.folder import read_canonical_json
 from tests.release.rounds import bytes_of, make_ratings, released
 
 ALPHA = "krippendorff_alpha"
@@ -17,7 +17,7 @@ HALVES = {"stratum:language": [name for name in ("de", "en") for _ in range(3 * 
 def test_a_release_holds_its_strata_and_is_judged_by_them_again(store, original):
     store.ingest("r1", make_ratings(**HALVES), original)
     path = released(store, POLICY).path
-    assert json_in(bytes_of(path), MANIFEST, path)["rounds"][0]["columns"] == [
+    assert read_canonical_json(bytes_of(path), MANIFEST, path)["rounds"][0]["columns"] == [
         "text",
         "stratum:language",
     ]

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
-from agreement_pipeline.evidence import JudgedProject, page_of_project
+from agreement_pipeline.evidence import JudgedProject, build_project_page
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import as_html, report_page
+from agreement_pipeline.report import render_html, report_page
 from tests.report.pages import HOSTILE, POLICY, a_round
 from tests.report.test_page import row_of
 
@@ -78,7 +78,7 @@ def of_project():
         for n, v in values
     ]
     found = pd.DataFrame(rows).assign(scope="round", confidence_level=0.95)
-    return as_html(page_of_project(JudgedProject("p", "", POLICY, found, {}, {})))
+    return render_html(build_project_page(JudgedProject("p", "", POLICY, found, {}, {})))
 
 
 MADE = {

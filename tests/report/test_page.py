@@ -9,14 +9,19 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.evidence import JudgedProject, JudgedRound, page_of_project, page_of_round
+from agreement_pipeline.evidence import (
+    JudgedProject,
+    JudgedRound,
+    build_project_page,
+    build_round_page,
+)
 from agreement_pipeline.evidence.figure import Figure, Kind, Mark, Series
-from agreement_pipeline.evidence.judged import numbered
+from agreement_pipeline.evidence.judged import number_by_rater
 from agreement_pipeline.evidence.page import OF_PROJECT, OF_ROUND
-from agreement_pipeline.evidence.section import Cell, Grid, grid
+from agreement_pipeline.evidence.section import Cell, Grid, build_grid
 from agreement_pipeline.policy import Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import as_html, report_page
+from agreement_pipeline.report import render_html, report_page
 from agreement_pipeline.report.drawing import draw_svg
 from tests.report.pages import HOSTILE, POLICY, RATERS, a_round, rows
 
@@ -35,7 +40,7 @@ def answers(judged):
 
 @pytest.fixture(scope="module")
 def page(judged):
-    return as_html(page_of_round(judged))
+    return render_html(build_round_page(judged))
 
 
 def test_text_from_the_data_stays_text(page):
@@ -98,7 +103,7 @@ def test_every_figure_has_a_sentence_and_numbers_beside_it(answers):
 
 def test_the_confusions_are_those_of_all_pairs_of_labels(judged, answers):
     """Krippendorff's coincidences, counted pair by pair."""
-    first = judged.ratings.first(["item", "rater", "label"]).to_pandas()
+    first = judged.ratings.first_ratings(["item", "rater", "label"]).to_pandas()
     people = first[~first["rater"].isin(["model"])]
     seen = {}
     for _, labels in people.groupby("item", observed=True)["label"]:
@@ -126,7 +131,7 @@ def test_the_confusions_are_those_of_all_pairs_of_labels(judged, answers):
 def test_the_items_of_a_pair_are_those_on_which_they_differ(judged, answers):
     detail = answers["Raters"].details[0]
     one, other = detail.title.removesuffix(": where they differ").split(" and ")
-    first = judged.ratings.first(["item", "rater", "label"]).to_pandas()
+    first = judged.ratings.first_ratings(["item", "rater", "label"]).to_pandas()
     first = first.set_index(["item", "rater"])["label"]
     differ = {
         item for item in judged.by_item[0].to_pylist() if first[item, one] != first[item, other]
@@ -166,7 +171,7 @@ def test_a_raters_agreement_with_themselves_is_one_number_with_one_interval(judg
 
 
 def test_the_rest_of_a_long_table_is_summed_up():
-    found = grid("Items", ["item"], [[f"i{place}"] for place in range(45)], "items")
+    found = build_grid("Items", ["item"], [[f"i{place}"] for place in range(45)], "items")
     assert (len(found.rows), found.left_out) == (40, "5 more items are not shown.")
     with pytest.raises(ValueError, match="at most 40 whole rows"):
         Grid("Items", ("item",), ((Cell("i"),),) * 41)
@@ -174,8 +179,8 @@ def test_the_rest_of_a_long_table_is_summed_up():
 
 def test_raters_are_numbered_unless_their_names_are_asked_for():
     ratings = a_round()
-    assert sorted(numbered(ratings).values()) == [f"rater-{n}" for n in range(1, 5)]
-    assert set(numbered(ratings)) == set(RATERS)
+    assert sorted(number_by_rater(ratings).values()) == [f"rater-{n}" for n in range(1, 5)]
+    assert set(number_by_rater(ratings)) == set(RATERS)
     hidden = report_page(ratings, POLICY)
     assert not re.findall(r"\b(?:ana|cyd|dan)\b", hidden)
 
@@ -249,7 +254,7 @@ def test_a_project_says_which_rounds_were_held_and_why():
         ]
     )
     judged = JudgedProject("p", "about", POLICY, found, {}, {"w2": "w2.html"})
-    page = as_html(page_of_project(judged))
+    page = render_html(build_project_page(judged))
     assert "1 of 2 rounds is admitted. The last one, w2, is held." in page
     assert "Held: w2." in page
     assert ">withdrawn</td>" in page

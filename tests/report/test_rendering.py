@@ -8,9 +8,9 @@ import pytest
 
 import agreement_pipeline
 from agreement_pipeline.cli.judge import summary_as_markdown, summary_lines
-from agreement_pipeline.estimates import Shown, survey
+from agreement_pipeline.estimates import ShownRaters, survey
 from agreement_pipeline.evidence import (
-    Before,
+    RoundBefore,
     details,
     disputed,
     judge_page,
@@ -23,7 +23,7 @@ from agreement_pipeline.orchestration.metadata import decision_metadata, rendere
 from agreement_pipeline.policy import judge
 from agreement_pipeline.projects import Notice
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import as_html, as_text
+from agreement_pipeline.report import render_html, render_text
 from tests.report.pages import CATEGORIES, POLICY, rows
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
@@ -72,13 +72,13 @@ def test_the_profile_sees_what_computes(ratings):
 
 
 def test_the_pages_of_a_round_compute_nothing_while_they_are_rendered(ratings, before):
-    page = judge_page(ratings, POLICY, project="p", name="w2", before=Before("w1", before))
+    page = judge_page(ratings, POLICY, project="p", name="w2", before=RoundBefore("w1", before))
     assert {"Since the round before", "Labels", "Raters", "Items", "Strata", "Models"} <= {
         title for title, _ in page.parts
     }
     found = set()
     with computing(found):
-        html, text = as_html(page), as_text(page)
+        html, text = render_html(page), render_text(page)
     assert found == set()
     assert "What to do now" in html
     assert "What to do now" in text
@@ -104,7 +104,7 @@ def test_the_ui_the_terminal_and_an_alert_compute_nothing_of_a_summary(ratings):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_assets_of_agreement_compute_nothing_while_they_are_rendered(ratings, question):
-    shown = Shown.of(ratings)
+    shown = ShownRaters.choose(ratings)
     measures = {
         "inter-rater": ["krippendorff_alpha"],
         "intra-rater": ["self_agreement_unbiased"],
@@ -125,7 +125,7 @@ def test_the_tables_of_items_compute_nothing_while_they_are_rendered(ratings, be
     sections = (
         disputed(ratings),
         patterns(ratings),
-        since(ratings, "w2", Before("w1", before), POLICY),
+        since(ratings, "w2", RoundBefore("w1", before), POLICY),
     )
     found = set()
     with computing(found):

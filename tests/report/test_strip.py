@@ -12,15 +12,15 @@ from agreement_pipeline.evidence import (
     ProjectState,
     RoundLine,
     Tone,
-    decisions,
-    page_of_projects,
+    build_projects_page,
+    decisions_by_round,
     round_lines,
     trend,
 )
 from agreement_pipeline.evidence.history import COLUMNS, NUMBERS
-from agreement_pipeline.evidence.rounds import course_figure
+from agreement_pipeline.evidence.rounds import build_course_figure
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.report import as_text, strip_data_url
+from agreement_pipeline.report import render_text, strip_data_url
 from agreement_pipeline.report.drawing import STRIP_SIGNS, STRIP_WIDTH
 
 RULE = Rule("krippendorff_alpha", reliable=0.8, tentative=0.667)
@@ -167,11 +167,11 @@ def test_the_trend_has_each_round_once_in_order():
 def test_a_line_of_nothing_is_none():
     assert round_lines(rounds_of()) == []
     assert strip_data_url(RoundLine("w1", "held", "bad")) is None
-    assert course_figure(rounds_of().reindex(columns=list(COLUMNS)), RULE) is None
+    assert build_course_figure(rounds_of().reindex(columns=list(COLUMNS)), RULE) is None
 
 
 def test_the_decisions_name_what_holds_a_round_and_the_last_round_comes_first():
-    table = decisions(rounds_of(("w1", "admitted", 0.95), ("w2", "held", 0.5)))
+    table = decisions_by_round(rounds_of(("w1", "admitted", 0.95), ("w2", "held", 0.5)))
     assert table.values.tolist() == [
         ["w2", "held", "Krippendorff's α 0.500 (0.450 … 0.550) is unreliable", "none", "p 1"],
         ["w1", "admitted", "Krippendorff's α 0.950 (0.900 … 1.000) is reliable", "none", "p 1"],
@@ -187,7 +187,7 @@ def test_a_terminal_wraps_what_helps_and_cuts_no_number():
         why=f"w1: {'a long reason ' * 9}",
         lines=round_lines(table),
     )
-    text = as_text(page_of_projects([state]), 100)
+    text = render_text(build_projects_page([state]), 100)
     assert "\\x" not in text
     assert max(map(len, text.splitlines())) <= 100
     said = " ".join(text.split())

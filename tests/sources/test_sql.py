@@ -17,7 +17,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import Project, ProjectSettings
-from agreement_pipeline.sources.sql import QuerySource, _place_marks, write_query
+from agreement_pipeline.sources.sql import QuerySource, _replace_place_marks, write_query
 from tests.deployment.services import free_port, postgres_programs, wait_until
 
 VARIABLE = "TEST_WAREHOUSE_URL"
@@ -199,7 +199,7 @@ def test_equal_rows_give_equal_bytes(warehouse, tmp_path):
     ],
 )
 def test_only_a_place_of_the_round_is_marked(query, marked):
-    assert _place_marks(query, "$1") == marked
+    assert _replace_place_marks(query, "$1") == marked
 
 
 @pytest.mark.parametrize(

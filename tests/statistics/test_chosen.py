@@ -59,5 +59,5 @@ def test_items_of_few_clusters_tell_less():
     one_by_one = CategoryCounts(rows, scale=TWO)
     from agreement_pipeline.statistics import Clusters
 
-    together = one_by_one.in_clusters(Clusters.from_names(np.repeat(["a", "b"], 30)))
+    together = one_by_one.with_clusters(Clusters.from_names(np.repeat(["a", "b"], 30)))
     assert missing_at_random_p_value(one_by_one) < 1e-6 < missing_at_random_p_value(together)

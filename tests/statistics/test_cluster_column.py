@@ -7,9 +7,9 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     ParquetRows,
     RatingsRows,
+    open_stored_cells,
     parquet_bytes,
-    ratings_of,
-    stored_cells,
+    ratings_from_stored_cells,
 )
 from agreement_pipeline.readers import Columns, read
 from tests.statistics.documents import TWO, documents, ratings
@@ -108,6 +108,6 @@ def test_numbers_and_their_text_name_the_same_cluster():
 def test_clusters_survive_a_table_of_bytes_and_other_names_of_raters():
     found = ratings(documents(n=3))
     stored = ParquetRows(parquet_bytes(RatingsRows(found)))
-    again = ratings_of(stored_cells(stored, "here"), TWO)
+    again = ratings_from_stored_cells(open_stored_cells(stored, "here"), TWO)
     assert again.items(["cluster"]).equals(found.items(["cluster"]))
     assert again.digest == found.digest == found.renamed({"r0": "zoe"}).digest

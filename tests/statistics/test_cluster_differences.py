@@ -5,7 +5,7 @@ import pytest
 from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.errors import AgreementError, RatingsError
 from agreement_pipeline.estimates import compare
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import Side, estimate_difference
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.statistics import Clusters, LabelsByRater
@@ -13,7 +13,7 @@ from tests.statistics.documents import TWO, documents, ratings, width, without_c
 
 
 def panel_of(ratings):
-    return RatingsCounting().labels(ratings, ("r3",)).against("r3")
+    return RatingsCounting().labels(ratings, ("r3",)).with_rater_apart("r3")
 
 
 def test_a_test_of_items_in_clusters_is_made_on_their_means():
@@ -103,12 +103,12 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
 
 def test_a_difference_of_one_cluster_is_undefined_and_sides_in_other_clusters_are_refused():
     seen = LabelsByRater([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=TWO, raters="ab")
-    one, two = (seen.in_clusters(Clusters.from_names(names)) for names in ([0, 0, 0], [0, 0, 1]))
-    found = difference(
+    one, two = (seen.with_clusters(Clusters.from_names(names)) for names in ([0, 0, 0], [0, 0, 1]))
+    found = estimate_difference(
         Side("a", "percent_agreement", one), Side("b", "shah_kappa_s", one), shared=10
     )
     assert found.undefined.startswith("a: agreement is read on items of 1 cluster; 2 are required")
     with pytest.raises(AgreementError, match="expected the same items row by row"):
-        difference(
+        estimate_difference(
             Side("a", "percent_agreement", two), Side("b", "percent_agreement", seen), shared=10
         )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agreement_pipeline.estimates import basis_of, estimate
+from agreement_pipeline.estimates import build_round_statistic, estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy.planning import simulate_rounds
 from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
@@ -18,16 +18,18 @@ def test_a_few_large_clusters_are_not_taken_for_many():
     clusters = Clusters(places, np.array([1.0, 2.0, 1.0]))
     held = [90, 4, 4, 2]
     readable = np.full(5, True)
-    assert clusters.typical(sizes, readable) == pytest.approx(
+    assert clusters.typical_size(sizes, readable) == pytest.approx(
         sum(each * each for each in held) / sum(held)
     )
-    assert clusters.effective(sizes, readable) == pytest.approx(
+    assert clusters.effective_number(sizes, readable) == pytest.approx(
         sum(held) ** 2 / sum(each * each for each in held)
     )
-    assert Clusters(places, np.ones(3)).effective(
+    assert Clusters(places, np.ones(3)).effective_number(
         np.array([5.0, 5, 10, 2, 8]), readable
     ) == pytest.approx(3)
-    assert Clusters(places, np.ones(3)).typical(sizes, places > 0) == pytest.approx((64 + 4) / 10)
+    assert Clusters(places, np.ones(3)).typical_size(sizes, places > 0) == pytest.approx(
+        (64 + 4) / 10
+    )
 
 
 @pytest.mark.slow
@@ -89,7 +91,8 @@ def lower_limits(measure, population, n_items, n_rounds):
 def test_a_round_of_whole_clusters_has_a_lower_limit_further_down():
     frame = documents(12, n=60, hard=0.1)
     single, whole = (
-        basis_of(ratings(each), "krippendorff_alpha") for each in (without_clusters(frame), frame)
+        build_round_statistic(ratings(each), "krippendorff_alpha")
+        for each in (without_clusters(frame), frame)
     )
     by_item, by_cluster = (
         lower_limits("krippendorff_alpha", population, 480, 60) for population in (single, whole)
@@ -109,6 +112,6 @@ def test_a_population_of_clusters_of_one_item_is_that_of_the_items():
     )
     one_by_one, whole = (
         lower_limits("shah_kappa_s", each, 40, 20)
-        for each in (single, single.in_clusters(Clusters.from_names(range(50))))
+        for each in (single, single.with_clusters(Clusters.from_names(range(50))))
     )
     assert whole == pytest.approx(one_by_one, abs=1e-12)

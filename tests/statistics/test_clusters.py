@@ -11,7 +11,7 @@ from scipy import stats
 
 from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.estimates import applicable, estimate, measure_ratings, survey
+from agreement_pipeline.estimates import applicable_measures, estimate, measure_ratings, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, Rule, assess
@@ -34,7 +34,7 @@ def numbers(frame):
 def test_every_estimate_counts_its_clusters_and_has_the_value_of_the_items_one_by_one(make):
     frame = documents()
     clustered, single = (make(each) for each in (frame, without_clusters(frame)))
-    names = applicable(single)
+    names = applicable_measures(single)
     found, plain = (
         {(e.measure, e.scope): e for e in survey(each, names, Inference(n_resamples=1000))}
         for each in (clustered, single)
@@ -87,7 +87,7 @@ def test_clusters_of_one_item_give_the_same_digits_row_by_row():
     for method in ("smoothed_bayesian_bootstrap", "bca_bootstrap", "jackknife_t", "jackknife_log"):
         one_by_one, clustered = (
             estimate("shah_kappa_s", each, Inference(n_resamples=500, method=method))
-            for each in (seen, seen.in_clusters(Clusters.from_names(range(40))))
+            for each in (seen, seen.with_clusters(Clusters.from_names(range(40))))
         )
         assert tuple(clustered.interval) == pytest.approx(tuple(one_by_one.interval), abs=1e-12)
 
@@ -215,7 +215,7 @@ def test_equal_rows_of_different_clusters_stay_apart():
 
 def test_statistics_in_clusters_are_not_added_as_if_theirs_were_others():
     patterns = LabelsByRater([[0, 0], [0, 1]], scale=TWO, raters="ab").merged()
-    in_clusters = patterns.in_clusters(Clusters.from_names([0, 1]))
+    in_clusters = patterns.with_clusters(Clusters.from_names([0, 1]))
     for one, other in ((in_clusters, patterns), (patterns.counts(), in_clusters.counts())):
         with pytest.raises(RatingsError, match="expected statistics without clusters in a sum"):
             one + other
@@ -246,4 +246,4 @@ def test_rows_whose_cluster_is_not_named_are_not_taken_for_one_cluster(names):
         match=r"clusters: found (1 missing name|2 missing names); expected one for each row, or "
         "none for all",
     ):
-        counts.in_clusters(Clusters.from_names(names))
+        counts.with_clusters(Clusters.from_names(names))

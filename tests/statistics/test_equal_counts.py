@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.intervals import METHODS, Inference, resample
+from agreement_pipeline.intervals import METHODS, Inference, draw_reweighted
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.registry import never
 from agreement_pipeline.ratings import Scale
@@ -14,8 +14,8 @@ from agreement_pipeline.statistics import (
     Clusters,
     LabelsByRater,
     equal_counts,
-    every_row,
-    with_equal_counts_as_one,
+    merge_rows_of_equal_counts,
+    rows_from_array,
 )
 
 K, R, ITEMS = 4, 5, 100_000
@@ -68,7 +68,7 @@ def test_the_measures_of_a_fixed_panel_are_among_them():
 def test_the_value_is_the_same_on_far_fewer_rows(name, missing):
     labels = basis_of(name, ITEMS, missing=missing)
     expected = MEASURES[name](labels)
-    found = with_equal_counts_as_one(labels, MEASURES[name])
+    found = merge_rows_of_equal_counts(labels, MEASURES[name])
     assert 2 * (found.weights > 0).sum() <= len(labels.weights)
     assert found.n_items == ITEMS
     parts = MEASURES[name](found)
@@ -79,7 +79,7 @@ def test_the_value_is_the_same_on_far_fewer_rows(name, missing):
 @pytest.mark.parametrize("name", NAMES)
 def test_sums_of_who_gave_which_label_vary_as_if_each_row_was_drawn(name):
     labels = basis_of(name, ITEMS)
-    found = with_equal_counts_as_one(labels, MEASURES[name])
+    found = merge_rows_of_equal_counts(labels, MEASURES[name])
     reads = [read(labels) for read in found.together.sums]
     seen = np.hstack([dense(rows, len(labels.codes)) for rows in reads])
     ours = np.hstack([*found.together.sums.values()])
@@ -88,7 +88,7 @@ def test_sums_of_who_gave_which_label_vary_as_if_each_row_was_drawn(name):
     for row, items in zip(seen, labels.weights, strict=True):
         expected += items * np.outer(row, row)
     for place, (row, items) in enumerate(zip(ours, found.weights, strict=True)):
-        together += np.outer(row, row) * (1 if place in found.normal else items)
+        together += np.outer(row, row) * (1 if place in found.places_of_normal_rows else items)
     assert together == pytest.approx(expected, abs=1e-4)
 
 
@@ -110,7 +110,7 @@ def test_limits_are_those_of_rows_drawn_one_by_one(monkeypatch, name, rare):
 
 def test_rows_of_sums_over_few_items_stay_alone():
     labels = basis_of("shah_kappa_s", ITEMS, rare=0.0005)
-    found = with_equal_counts_as_one(labels, MEASURES["shah_kappa_s"])
+    found = merge_rows_of_equal_counts(labels, MEASURES["shah_kappa_s"])
     totals = [(labels.codes == 3)[:, rater] @ labels.weights for rater in range(R)]
     small = [rater for rater in range(R) if totals[rater] < equal_counts.MIN_ITEMS_IN_A_SUM]
     assert small
@@ -121,11 +121,11 @@ def test_rows_of_sums_over_few_items_stay_alone():
 
 
 def test_the_rows_of_how_sums_vary_have_normal_weights():
-    labels = with_equal_counts_as_one(basis_of("shah_s", ITEMS), MEASURES["shah_s"])
-    drawn = np.vstack([block.weights for block in resample(labels, 2_000, 3)])
-    normal = drawn[:, labels.normal]
+    labels = merge_rows_of_equal_counts(basis_of("shah_s", ITEMS), MEASURES["shah_s"])
+    drawn = np.vstack([block.weights for block in draw_reweighted(labels, 2_000, 3)])
+    normal = drawn[:, labels.places_of_normal_rows]
     assert normal.shape[1] >= (R - 1) * (K - 1)
-    assert (labels.weights[labels.normal] == 0).all()
+    assert (labels.weights[labels.places_of_normal_rows] == 0).all()
     assert np.abs(normal.mean(0)).max() < 5 / np.sqrt(2_000)
     assert np.corrcoef(normal.T) == pytest.approx(np.eye(normal.shape[1]), abs=0.12)
     assert normal.std(0) == pytest.approx(np.ones(normal.shape[1]), abs=0.08)
@@ -152,7 +152,7 @@ def few_items(labels):
 
 
 def in_clusters(labels):
-    return labels.in_clusters(Clusters.from_names(np.arange(len(labels.codes)) % 7)), 0
+    return labels.with_clusters(Clusters.from_names(np.arange(len(labels.codes)) % 7)), 0
 
 
 def in_groups(labels):
@@ -167,12 +167,12 @@ def with_confidence(labels):
 def test_other_rows_stay_as_they_are(monkeypatch, of):
     labels, fewest = of(panel_of(ITEMS))
     monkeypatch.setattr(equal_counts, "MIN_ITEMS", fewest)
-    assert with_equal_counts_as_one(labels, MEASURES["shah_kappa_s"]) is labels
+    assert merge_rows_of_equal_counts(labels, MEASURES["shah_kappa_s"]) is labels
 
 
 def test_rows_that_are_alike_already_stay_as_they_are():
     two = LabelsByRater([[0, 0], [1, 0]], [9_000, 4_000], scale=SCALE, raters="ab")
-    assert with_equal_counts_as_one(two, MEASURES["shah_kappa_s"]) is two
+    assert merge_rows_of_equal_counts(two, MEASURES["shah_kappa_s"]) is two
 
 
 def test_no_rater_whom_a_classifier_met_is_hidden_behind_the_rows_of_others():
@@ -180,11 +180,11 @@ def test_no_rater_whom_a_classifier_met_is_hidden_behind_the_rows_of_others():
     items = [9_000, 1_000, 4_000, 1_000, 900, 900, 50]
     labels = LabelsByRater(rows, items, scale=SCALE, raters="abc")
     beside = labels.with_classifier([0, 0, 1, 1, 0, 0, 0], "model")
-    assert with_equal_counts_as_one(beside, MEASURES["shah_s"]) is beside
+    assert merge_rows_of_equal_counts(beside, MEASURES["shah_s"]) is beside
     every = [[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     full = LabelsByRater(every, np.full(8, 2_000), scale=SCALE, raters="abc")
     both = full.with_classifier(np.zeros(8, dtype=int), "model")
-    assert (with_equal_counts_as_one(both, MEASURES["shah_s"]).weights > 0).sum() == 4
+    assert (merge_rows_of_equal_counts(both, MEASURES["shah_s"]).weights > 0).sum() == 4
 
 
 def test_limits_depend_on_no_other_measure():
@@ -195,18 +195,18 @@ def test_limits_depend_on_no_other_measure():
 
 
 def test_a_shorter_run_gives_the_first_resamples_of_a_longer_one():
-    labels = with_equal_counts_as_one(basis_of("shah_s", ITEMS), MEASURES["shah_s"])
-    longer = np.vstack([block.weights for block in resample(labels, 100, 1)])
-    shorter = np.vstack([block.weights for block in resample(labels, 40, 1)])
+    labels = merge_rows_of_equal_counts(basis_of("shah_s", ITEMS), MEASURES["shah_s"])
+    longer = np.vstack([block.weights for block in draw_reweighted(labels, 100, 1)])
+    shorter = np.vstack([block.weights for block in draw_reweighted(labels, 40, 1)])
     assert np.array_equal(shorter, longer[:40])
 
 
 def test_rows_of_equal_counts_refuse_the_sums_of_other_measures():
-    labels = with_equal_counts_as_one(basis_of("shah_kappa_s", ITEMS), MEASURES["shah_kappa_s"])
+    labels = merge_rows_of_equal_counts(basis_of("shah_kappa_s", ITEMS), MEASURES["shah_kappa_s"])
     with pytest.raises(TypeError, match="found a sum of another measure"):
         MEASURES["light_kappa"](labels)
     with pytest.raises(TypeError, match="found a sum of another measure"):
-        labels.sums_of(every_row(np.ones((len(labels.codes), 1))))
+        labels.weighted_sums_of_rows(rows_from_array(np.ones((len(labels.codes), 1))))
 
 
 def of_the_majority(errors):
@@ -228,7 +228,7 @@ def of_the_majority(errors):
 
 def test_rare_losses_of_a_classifier_are_drawn_as_they_are(monkeypatch):
     panel = of_the_majority(errors=3)
-    drawn = with_equal_counts_as_one(panel, MEASURES["advantage_probability"])
+    drawn = merge_rows_of_equal_counts(panel, MEASURES["advantage_probability"])
     for codes, label in zip(panel.codes[-10:], panel.labels[-10:], strict=True):
         same = (drawn.codes == codes).all(1) & (drawn.labels == label)
         assert drawn.weights[same].tolist() == [3]

@@ -62,7 +62,7 @@ def test_a_panel_rests_on_the_items_that_it_and_the_classifier_rated():
 
 
 def test_one_rater_is_set_apart_from_the_rest():
-    apart = patterns([[0, 1, -1], [1, 0, 1]], [1, 2]).against("y")
+    apart = patterns([[0, 1, -1], [1, 0, 1]], [1, 2]).with_rater_apart("y")
     assert (apart.classifier, apart.labels.tolist()) == ("y", [1, 0])
     assert (apart.panel.raters, apart.panel.codes.tolist()) == (("x", "z"), [[0, -1], [1, 1]])
 
@@ -171,7 +171,7 @@ def test_without_who_said_what_rows_of_equal_ratings_and_label_are_one():
     found = (
         patterns([[0, 1, -1], [-1, 0, 1], [1, 0, -1], [1, 1, 1], [1, -1, 0]], [2, 5, 3, 4, 7])
         .with_classifier([0, 0, 1, 1, -1], "m")
-        .unnamed()
+        .without_rater_names()
         .merged()
     )
     assert (found.panel.codes.tolist(), found.labels.tolist()) == (
@@ -185,7 +185,7 @@ def test_without_who_said_what_rows_of_equal_ratings_and_label_are_one():
 def test_a_measure_that_does_not_ask_who_said_what_finds_the_same_without(name):
     for seed in range(5):
         panel = drawn(name, seed)
-        named, unnamed = MEASURES[name](panel), MEASURES[name](panel.unnamed().merged())
+        named, unnamed = MEASURES[name](panel), MEASURES[name](panel.without_rater_names().merged())
         for one, other in zip(named, unnamed, strict=True):
             assert (one is None) == (other is None)
             assert one is None or one == pytest.approx(other, abs=1e-12)
@@ -195,7 +195,7 @@ def test_a_measure_that_does_not_ask_who_said_what_finds_the_same_without(name):
 @pytest.mark.parametrize("seed", range(5))
 def test_without_who_said_what_the_unseen_splits_weigh_what_they_did(seed):
     named = drawn("vanbelle_albert_kappa", seed)
-    unnamed = named.unnamed().merged()
+    unnamed = named.without_rater_names().merged()
     for category in (None, 0, 1, 2):
         found = mass_of_splits(unnamed.with_unseen(3.0, category), len(unnamed.labels))
         expected = mass_of_splits(named.with_unseen(3.0, category), len(named.labels))
@@ -208,9 +208,9 @@ def test_an_estimate_without_who_said_what_speaks_of_the_raters_all_the_same(nam
     panel, record = drawn(name, 0), MEASURES[name]
     found = estimate(name, panel, Inference(n_resamples=200))
     assert (found.n_items, found.n_raters, found.n_ratings) == tuple(
-        getattr(record.rests_on, what)(panel) for what in ("among", "raters", "ratings")
+        getattr(record.rests_on, count)(panel) for count in ("among", "n_raters", "ratings")
     )
-    assert found.n_used == record.rests_on.items(panel)
+    assert found.n_used == record.rests_on.n_items(panel)
     assert found.n_raters in (4, 6)  # never the most ratings that an item has
     assert found.value == pytest.approx(float(record(panel).value), abs=1e-12)
 
@@ -231,7 +231,7 @@ def test_names_are_forgotten_where_nobody_asks_and_rows_of_different_clusters_st
     places = np.arange(len(panel.labels)) % 9
     for each, clusters in (
         (panel, np.zeros_like(places)),
-        (panel.in_clusters(Clusters.from_names(places)), places),
+        (panel.with_clusters(Clusters.from_names(places)), places),
     ):
         of_s, of_kappa = compute_points(records, each)
         assert (of_s.basis, of_s.statistic, of_kappa.statistic) == (each, each, each)

@@ -30,7 +30,7 @@ def test_groups_know_what_they_rest_on():
     groups = patterns(
         [[0, 1, 1, -1], [-1, -1, 0, 0], [1, -1, 1, 1], [0, 0, -1, -1]], [2, 5, 3, 4]
     ).in_groups(("m", "n"))
-    assert groups.first == ("a", "b")
+    assert groups.first_group_raters == ("a", "b")
     assert groups.readable.tolist() == [True, False, True, False]
     assert (groups.n_items, groups.n_used, groups.n_ratings) == (5, 5, 2 * 2 + 3)
     first, second = groups.group_counts

@@ -13,9 +13,9 @@ from agreement_pipeline.ratings import (
     Ratings,
     RatingsRows,
     Scale,
+    open_stored_cells,
     parquet_bytes,
-    ratings_of,
-    stored_cells,
+    ratings_from_stored_cells,
 )
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 from tests.statistics.scales import INTERVAL, PLANE
@@ -77,7 +77,10 @@ def test_vectors_survive_being_stored():
         long_table([("i1", "a", (71, 166)), ("i1", "b", (74.5, 171))]), PLANE
     )
     stored = ParquetRows(parquet_bytes(RatingsRows(ratings)))
-    assert ratings_of(stored_cells(stored, "store"), PLANE).digest == ratings.digest
+    assert (
+        ratings_from_stored_cells(open_stored_cells(stored, "store"), PLANE).digest
+        == ratings.digest
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,7 @@ def test_codes_become_the_numbers_they_stand_for():
     patterns = LabelsByRater(
         [[0, 2], [1, -1]], [3, 1], scale=Scale((1, 5, 20), "interval"), raters=("a", "b")
     )
-    values = patterns.in_numbers()
+    values = patterns.as_numbers()
     assert values.values[0, :, 0].tolist() == [1.0, 20.0]
     assert values.n_items == 4
     assert values.n_ratings == 7
@@ -173,10 +176,10 @@ def test_crossed_leaves_out_incomplete_items_and_counts_them():
     values = NumbersByRater(
         [[1, 2], [3, np.nan], [np.nan, np.nan]], [2, 3, 4], scale=INTERVAL, raters=("a", "b")
     )
-    crossed = values.crossed()
+    crossed = values.items_rated_by_all()
     assert crossed.values[:, :, 0].tolist() == [[1.0, 2.0]]
     assert (crossed.n_items, crossed.left_out) == (2, 3)
-    assert crossed.crossed() is crossed
+    assert crossed.items_rated_by_all() is crossed
 
 
 def test_two_raters_of_one_name_are_refused():
@@ -221,7 +224,7 @@ def test_a_round_is_measured_on_every_scope_that_numbers_have():
         for rater in "abc"
     ]
     ratings = Ratings.from_frame(long_table(rows), INTERVAL)
-    assert "percent_agreement" not in assessment.applicable(ratings)
+    assert "percent_agreement" not in assessment.applicable_measures(ratings)
     found = {
         (e.measure, str(e.scope))
         for e in assessment.measure_ratings(

@@ -57,7 +57,7 @@ def test_a_panel_rests_on_the_items_that_it_and_the_classifier_rated():
 
 
 def test_one_rater_is_set_apart_from_the_rest():
-    apart = values([[0.5, 1.0, NAN], [1.0, NAN, 2.0]], [1, 2]).against("y")
+    apart = values([[0.5, 1.0, NAN], [1.0, NAN, 2.0]], [1, 2]).with_rater_apart("y")
     assert (apart.classifier, apart.panel.raters) == ("y", ("x", "z"))
     assert apart.labels.ravel() == pytest.approx([1.0, NAN], nan_ok=True)
     assert apart.with_classifier_as_rater().raters == ("x", "z", "y")

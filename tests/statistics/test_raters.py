@@ -14,7 +14,7 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     ReplicatedLabels,
     ReplicatedNumbers,
-    effective_raters,
+    effective_number_of_raters,
 )
 
 TWO = Scale(("no", "yes"))
@@ -61,7 +61,10 @@ def test_each_rater_of_the_panel_is_left_out_where_classifiers_stand_apart():
         ([1, 2], [[4]]),
     ]
     groups = PANEL.in_groups(("b",)).without_each_rater()
-    assert [(each.first, each.second) for each in groups] == [(("c",), ("b",)), (("a",), ("b",))]
+    assert [(each.first_group_raters, each.second) for each in groups] == [
+        (("c",), ("b",)),
+        (("a",), ("b",)),
+    ]
 
 
 def test_raters_are_left_out_one_at_a_time(monkeypatch):
@@ -177,11 +180,11 @@ def test_raters_count_by_the_items_that_are_read_and_are_there_if_they_rated_one
     assert (statistic.items_by_rater(statistic.readable) > 0).sum() == sum(
         items > 0 for items in expected
     )
-    assert effective_raters(statistic.items_by_rater(statistic.readable)) == pytest.approx(
-        sum(expected) ** 2 / sum(items**2 for items in expected)
-    )
+    assert effective_number_of_raters(
+        statistic.items_by_rater(statistic.readable)
+    ) == pytest.approx(sum(expected) ** 2 / sum(items**2 for items in expected))
     assert not statistic.items_by_rater(nowhere).any()
-    assert effective_raters(statistic.items_by_rater(nowhere)) == 0
+    assert effective_number_of_raters(statistic.items_by_rater(nowhere)) == 0
 
 
 @pytest.mark.parametrize(("n_raters", "n"), [(3, 30), (5, 60), (10, 60), (30, 300)])
@@ -193,18 +196,18 @@ def test_raters_who_miss_a_tenth_of_the_items_at_random_are_as_many_as_there_are
             scale=TWO,
             raters=[str(rater) for rater in range(n_raters)],
         )
-        assert round(effective_raters(seen.items_by_rater(seen.readable))) == n_raters
+        assert round(effective_number_of_raters(seen.items_by_rater(seen.readable))) == n_raters
 
 
 def test_items_that_nobody_stands_behind_show_no_rater():
-    weighed = ALONE.reweighted(np.array([1.0, 0, 0, 0]))
+    weighed = ALONE.with_weights(np.array([1.0, 0, 0, 0]))
     assert (weighed.items_by_rater(np.ones(4, dtype=bool)) > 0).tolist() == [
         True,
         True,
         False,
         False,
     ]
-    third = ALONE.reweighted(np.array([0.0, 0, 1, 0])).items_by_rater(np.ones(4, dtype=bool))
+    third = ALONE.with_weights(np.array([0.0, 0, 1, 0])).items_by_rater(np.ones(4, dtype=bool))
     assert (third > 0).tolist() == [False, False, True, False]
 
 

@@ -122,5 +122,5 @@ def test_a_disagreement_of_a_rater_with_themselves_is_seen_as_often_as_cells_sho
         expected.append(rarest)
     assert max(expected) == 9
     assert said.times_seen(possible).tolist() == expected
-    together = said.in_clusters(Clusters.from_names(["d", "d", "e", "e"]))
+    together = said.with_clusters(Clusters.from_names(["d", "d", "e", "e"]))
     assert not together.times_seen(possible).any()

@@ -88,16 +88,16 @@ def test_replicates_rest_on_the_items_met_again_and_a_vector_is_one_rating():
     rows = [[(1, 2), (1, 3), (NAN, NAN)], [(0, 0), (1, 1), (2, 2)], [(5, 5), (4, 4), (NAN, NAN)]]
     again = values(rows, item=[0, 2, 2], rater=[1, 1, 2], weights=[2, 5, 3], scale=PLANE)
     assert (again.n_items, again.n_used, again.n_ratings) == (5, 5, 2 * 2 + 3 * 3 + 3 * 2)
-    assert again.of("y").rater.tolist() == [1, 1]
-    assert again.of("y").item.tolist() == [0, 2]
-    assert again.cells().weights.tolist() == [2, 3, 3]
+    assert again.cells_of_rater("y").rater.tolist() == [1, 1]
+    assert again.cells_of_rater("y").item.tolist() == [0, 2]
+    assert again.cells_as_items().weights.tolist() == [2, 3, 3]
 
 
 def test_the_counts_of_a_scale_of_numbers_become_what_was_said():
     first = LabelsByRater(
         [[0, 1], [2, -1]], [2, 3], scale=Scale((1.0, 2.5, 7.0), "interval"), raters="xy"
     )
-    found = ReplicatedLabels([[2, 0, 0], [1, 1, 1]], [1, 0], [0, 1], first).in_numbers()
+    found = ReplicatedLabels([[2, 0, 0], [1, 1, 1]], [1, 0], [0, 1], first).as_numbers()
     assert found.values[:, :, 0] == pytest.approx(
         np.array([[1.0, 1.0, NAN], [1.0, 2.5, 7.0]]), nan_ok=True
     )

@@ -10,15 +10,15 @@ from agreement_pipeline.statistics import (
     LabelsByRater,
     SeenRows,
     SomeRows,
-    dense,
-    every_row,
     indicator_rows,
+    rows_from_array,
+    to_dense,
 )
 
 RNG = np.random.default_rng(5)
 SEEN, UNSEEN, COLUMNS = 7, 5, 3
 VALUES = RNG.integers(0, 3, (SEEN + UNSEEN, COLUMNS)).astype(float)
-EVERY = every_row(VALUES)
+EVERY = rows_from_array(VALUES)
 SOME = SomeRows(np.array([1, 4, 8, 11]), VALUES[[1, 4, 8, 11]])
 FEW = SomeRows(SOME.places, csr_array(SOME.values))
 NONE = SomeRows(np.arange(0), np.zeros((0, COLUMNS)))
@@ -30,7 +30,7 @@ ROWS = pytest.mark.parametrize(
 def plain(rows, weights):
     """The sums, row by row."""
     total = np.zeros((*weights.shape[:-1], COLUMNS))
-    for place, values in zip(rows.places, dense(rows.values), strict=True):
+    for place, values in zip(rows.places, to_dense(rows.values), strict=True):
         total += weights[..., place, None] * values
     return total
 
@@ -50,7 +50,7 @@ def test_sums_beside_seen_rows_are_those_of_all_weights(rows, read):
     seen = SeenRows(weights[:, :SEEN])
     for _ in range(2):
         weights[:, SEEN:] = RNG.random((4, UNSEEN))
-        found = KnownWeights(seen).sums(weights, rows, read)
+        found = KnownWeights(seen).weighted_sums(weights, rows, read)
         assert found == pytest.approx(plain(rows, weights), abs=1e-12)
 
 
@@ -59,19 +59,23 @@ def test_an_unseen_row_that_alone_has_weight_is_added(rows):
     places = np.array([0, 1, 3, 4, 4])
     weights = alone(places, 2.5)
     known = KnownWeights(SeenRows(weights[0, :SEEN]), places)
-    assert known.sums(weights, rows, None) == pytest.approx(plain(rows, weights), abs=1e-12)
+    assert known.weighted_sums(weights, rows, None) == pytest.approx(
+        plain(rows, weights), abs=1e-12
+    )
     for place in range(UNSEEN):
         weights = alone(np.full(3, place), RNG.random(3))
         weights[:, :SEEN] = RNG.random((3, SEEN))
         known = KnownWeights(SeenRows(weights[:, :SEEN]), np.array([place]))
-        assert known.sums(weights, rows, None) == pytest.approx(plain(rows, weights), abs=1e-12)
+        assert known.weighted_sums(weights, rows, None) == pytest.approx(
+            plain(rows, weights), abs=1e-12
+        )
 
 
 @ROWS
 def test_rows_that_say_nothing_say_zeros(rows):
-    said = dict(zip(rows.places.tolist(), dense(rows.values).tolist(), strict=True))
+    said = dict(zip(rows.places.tolist(), to_dense(rows.values).tolist(), strict=True))
     places = [11, 0, 1, 2, 8, 8]
-    assert rows.values_at(np.array(places)).tolist() == [
+    assert rows.values_or_zero_at(np.array(places)).tolist() == [
         said.get(each, [0] * COLUMNS) for each in places
     ]
 
@@ -80,10 +84,10 @@ def test_what_a_crowd_says_is_kept_without_its_zeros():
     values = np.zeros((2_000, 1_000))
     said = RNG.integers(0, 2_000, 500), RNG.integers(0, 1_000, 500)
     values[said] = RNG.integers(1, 9, 500)
-    rows, weights = every_row(values), RNG.random((3, 2_000))
+    rows, weights = rows_from_array(values), RNG.random((3, 2_000))
     assert rows.places.tolist() == sorted({*said[0].tolist()})
     assert rows.weighted_sums(weights) == pytest.approx(weights @ values, abs=1e-12)
-    assert np.array_equal(rows.values_at(np.arange(2_000)), values)
+    assert np.array_equal(rows.values_or_zero_at(np.arange(2_000)), values)
 
 
 def test_which_category_each_rater_of_a_crowd_gave():
@@ -98,9 +102,9 @@ def test_which_category_each_rater_of_a_crowd_gave():
 
 def test_each_sum_over_seen_rows_is_made_once():
     seen = SeenRows(np.ones(SEEN))
-    first = seen.sums(every_row(VALUES[:SEEN]), "a name")
-    assert seen.sums(every_row(VALUES[:SEEN]), "a name") is first
-    assert seen.sums(every_row(VALUES[:SEEN]), None) is not first
+    first = seen.weighted_sums(rows_from_array(VALUES[:SEEN]), "a name")
+    assert seen.weighted_sums(rows_from_array(VALUES[:SEEN]), "a name") is first
+    assert seen.weighted_sums(rows_from_array(VALUES[:SEEN]), None) is not first
 
 
 def test_a_statistic_without_unseen_rows_has_the_sums_of_its_weights():
@@ -108,19 +112,21 @@ def test_a_statistic_without_unseen_rows_has_the_sums_of_its_weights():
     labels = LabelsByRater(codes, scale=Scale(("no", "yes")), raters=tuple("abcd"))
 
     def read(statistic):
-        return every_row(statistic.codes.astype(float))
+        return rows_from_array(statistic.codes.astype(float))
 
     expected = weights @ codes
-    assert labels.reweighted(weights).sums(read) == pytest.approx(expected)
+    assert labels.with_weights(weights).sums(read) == pytest.approx(expected)
     known = KnownWeights(SeenRows(weights))
-    assert labels.reweighted(weights).with_known_weights(known).sums(read) == pytest.approx(
+    assert labels.with_weights(weights).with_known_weights(known).sums(read) == pytest.approx(
         expected
     )
-    assert labels.reweighted(weights[0]).sums(read) == pytest.approx(expected[0])
+    assert labels.with_weights(weights[0]).sums(read) == pytest.approx(expected[0])
 
 
 def test_new_weights_forget_what_was_known_of_the_old_ones():
     labels = LabelsByRater([[0, 1]], [2], scale=Scale(("no", "yes")), raters=("a", "b"))
     known = labels.with_known_weights(KnownWeights(SeenRows(np.array([2.0]))))
-    sums = known.reweighted(np.array([5.0])).sums(lambda each: every_row(each.indicators[:, 0]))
+    sums = known.with_weights(np.array([5.0])).sums(
+        lambda each: rows_from_array(each.indicators[:, 0])
+    )
     assert sums.tolist() == [5.0, 0.0]

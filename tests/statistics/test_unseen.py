@@ -6,11 +6,11 @@ import pytest
 from agreement_pipeline.ratings import MISSING, Scale
 from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
 from agreement_pipeline.statistics.unseen import (
+    categories_to_split_between,
     category_splits,
     cell_splits,
-    first_labels,
+    first_label_splits,
     rater_splits,
-    split_between,
     turn_replicating_raters,
     typical_size,
 )
@@ -44,7 +44,10 @@ FIVE = (1, 2, 3, 4, 10)
 def test_an_unseen_item_is_split_between_the_most_used_category_and_the_farthest_in_use(
     level, used, pair
 ):
-    assert split_between(np.array(used, dtype=float), Scale(FIVE, level, declared=False)) == pair
+    assert (
+        categories_to_split_between(np.array(used, dtype=float), Scale(FIVE, level, declared=False))
+        == pair
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,20 +62,25 @@ def test_an_unseen_item_is_split_between_the_most_used_category_and_the_farthest
     ],
 )
 def test_where_categories_are_declared_it_is_split_from_the_farthest_of_them(level, used, pair):
-    assert split_between(np.array(used, dtype=float), Scale(FIVE, level)) == pair
+    assert categories_to_split_between(np.array(used, dtype=float), Scale(FIVE, level)) == pair
 
 
 @pytest.mark.parametrize(("category", "pair"), [(0, (0, 2)), (1, (1, 2)), (2, (2, 3))])
 def test_where_one_category_is_asked_for_it_is_split_from_another(category, pair):
-    assert split_between(np.array([10.0, 0, 30, 20, 5]), Scale(FIVE), category) == pair
+    assert (
+        categories_to_split_between(np.array([10.0, 0, 30, 20, 5]), Scale(FIVE), category) == pair
+    )
 
 
 def test_of_categories_equally_far_the_most_used_is_taken():
-    assert split_between(np.array([3.0, 9, 4]), Scale((1, 2, 3), "interval")) == (1, 2)
+    assert categories_to_split_between(np.array([3.0, 9, 4]), Scale((1, 2, 3), "interval")) == (
+        1,
+        2,
+    )
 
 
 def test_zero_on_a_ratio_scale_is_at_no_distance_from_itself():
-    assert split_between(np.array([9.0, 4, 1]), Scale((0, 1, 5), "ratio")) == (0, 1)
+    assert categories_to_split_between(np.array([9.0, 4, 1]), Scale((0, 1, 5), "ratio")) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +119,8 @@ def test_splits_by_rater_are_rolled_from_place_to_place_one_row_after_the_other(
 
 
 def test_first_labels_are_split_as_the_raters_own_labels_are():
-    assert first_labels(2, (0, 1), 4).tolist() == [[0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]]
-    assert (first_labels(6, (0, 1), 3) == 0).sum(1).tolist() == [3, 3, 2, 2, 1, 1, 0]
+    assert first_label_splits(2, (0, 1), 4).tolist() == [[0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]]
+    assert (first_label_splits(6, (0, 1), 3) == 0).sum(1).tolist() == [3, 3, 2, 2, 1, 1, 0]
 
 
 @pytest.mark.parametrize(

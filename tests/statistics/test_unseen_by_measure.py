@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import Side, estimate_difference
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 from tests.forms import FORMS
@@ -60,13 +60,13 @@ def test_a_round_of_few_items_near_each_other_differs_from_a_large_one_as_its_in
 ):
     rows, large = [(2, 2), (2, 3)], np.array([1e7, 1e7])
     few, many = (
-        counts(np.array(rows), FIVE).reweighted(np.array(weights))
+        counts(np.array(rows), FIVE).with_weights(np.array(weights))
         if of is None
         else of(rows, weights)
         for weights in ([10.0, 10.0], large)
     )
     alone = estimate(name, few)
-    found = difference(Side("few", name, few), Side("many", name, many))
+    found = estimate_difference(Side("few", name, few), Side("many", name, many))
     assert found.low < -0.5 * (alone.value - alone.low)
 
 
@@ -74,7 +74,7 @@ def test_limits_in_spans_of_the_scale_hold_where_raters_use_its_middle_and_seldo
     names = ["gwet_ac2_quadratic", "brennan_prediger_quadratic"]
     pairs = np.array([(one, other) for one in range(5) for other in range(5)])
     in_the_middle = np.isin(pairs, (2, 3)).all(1) / 4
-    population = counts(pairs, FIVE).reweighted((0.1 / 25 + 0.9 * in_the_middle) * MANY)
+    population = counts(pairs, FIVE).with_weights((0.1 / 25 + 0.9 * in_the_middle) * MANY)
     truths = [float(FORMS[name](population).value) for name in names]
 
     def draw(rng, n):

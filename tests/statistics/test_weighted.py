@@ -6,7 +6,7 @@ import pytest
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
-from agreement_pipeline.statistics.weighted import OfRows
+from agreement_pipeline.statistics.weighted import RowProperty
 
 TWO = Scale(("no", "yes"))
 
@@ -17,7 +17,7 @@ def labels(raters="abc"):
 
 def test_what_depends_on_the_rows_alone_is_read_once_for_all_weights():
     seen = labels()
-    drawn = seen.reweighted(np.array([[1.0, 0.0], [0.5, 2.0]]))
+    drawn = seen.with_weights(np.array([[1.0, 0.0], [0.5, 2.0]]))
     assert drawn.indicators is seen.indicators
     assert drawn.counts().counts is seen.counts().counts
     assert drawn.counts().weights is drawn.weights
@@ -31,7 +31,7 @@ def test_other_rows_are_read_anew():
 
 
 def test_such_a_property_has_the_words_of_its_function():
-    assert isinstance(CategoryCounts.sizes, OfRows)
+    assert isinstance(CategoryCounts.sizes, RowProperty)
     assert CategoryCounts.sizes.__doc__ == "Ratings a row. Shape (P,)."
 
 
@@ -56,8 +56,8 @@ def test_labels_beside_a_classifier_do_not_add_to_labels_without_one():
 
 
 def test_one_classifier_apart_is_not_a_group_of_one():
-    beside = labels().against("c")
+    beside = labels().with_rater_apart("c")
     group = labels().in_groups(("c",))
     assert (beside.classifier, beside.second, beside.raters) == ("c", None, ("a", "b"))
     assert (group.classifier, group.second, group.raters) == (None, ("c",), ("a", "b", "c"))
-    assert (beside.first, beside.n_items) == (group.first, group.n_items)
+    assert (beside.first_group_raters, beside.n_items) == (group.first_group_raters, group.n_items)

@@ -23,7 +23,7 @@ from agreement_pipeline.release import (
     tables,
     verify_release,
 )
-from agreement_pipeline.release.opening import prove
+from agreement_pipeline.release.opening import prove_release
 from agreement_pipeline.store import Store, local
 from agreement_pipeline.store import store as store_module
 from agreement_pipeline.store.local import digest_of
@@ -91,7 +91,9 @@ def remembered(monkeypatch):
         once(table_ratings, lambda table, source: (digest_of(table), source)),
     )
     monkeypatch.setattr(
-        opening, "prove", once(prove, lambda data, path, on, *_: (digest_of(data), path, on))
+        opening,
+        "prove_release",
+        once(prove_release, lambda data, path, on, *_: (digest_of(data), path, on)),
     )
 
 

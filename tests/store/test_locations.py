@@ -6,7 +6,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.orchestration.runs import decide_as
+from agreement_pipeline.orchestration.runs import bind_store_to_code_location
 from agreement_pipeline.store import Store
 from tests.events import record
 
@@ -48,9 +48,9 @@ def test_a_run_names_its_code_location(tmp_path):
     store = Store(tmp_path)
     origin = SimpleNamespace(code_location_origin=SimpleNamespace(location_name="here"))
     run = SimpleNamespace(remote_job_origin=SimpleNamespace(repository_origin=origin))
-    decide_as(SimpleNamespace(run=run), store)
+    bind_store_to_code_location(SimpleNamespace(run=run), store)
     assert store.log.location == "here"
-    decide_as(SimpleNamespace(run=SimpleNamespace(remote_job_origin=None)), store)
+    bind_store_to_code_location(SimpleNamespace(run=SimpleNamespace(remote_job_origin=None)), store)
     assert store.log.location is None
 
 

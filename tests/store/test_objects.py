@@ -67,9 +67,9 @@ def test_many_bytes_are_sent_and_fetched_in_parts_and_few_in_one_request(bucket,
     storage, many = storage_at(bucket), bytes(range(256)) * 1000
     monkeypatch.setattr(objects, "MAX_BYTES_IN_MEMORY", len(many))
     with storage.locked():
-        assert storage.keep("many", LargeFile.of([many, b"one more"]))
-        assert storage.keep("many", LargeFile.of([many, b"one more"]))
-        assert not storage.keep("many", LargeFile.of([many, b"one less"]))
+        assert storage.keep("many", LargeFile.from_parts([many, b"one more"]))
+        assert storage.keep("many", LargeFile.from_parts([many, b"one more"]))
+        assert not storage.keep("many", LargeFile.from_parts([many, b"one less"]))
         assert storage.keep("few", many[1:])
     copy = storage.copied("many")
     assert isinstance(copy, LargeFile)
@@ -257,7 +257,7 @@ def test_a_holder_that_was_stopped_while_others_made_a_segment_is_told(bucket, m
 def test_who_comes_late_with_a_number_long_past_has_not_got_the_lease(bucket):
     storage = storage_at(bucket)
     storage.put("log/leases/00000007.json", b'{"seconds": 60}')
-    assert not storage._lease._take(3)
+    assert not storage._lease._take_if_free(3)
     assert storage.read("log/leases/00000007.json")
 
 
@@ -288,7 +288,7 @@ def test_a_round_goes_from_delivery_to_release_and_back_in_a_bucket(
 def test_edited_objects_are_refused(bucket, original):
     store = Store(bucket, salt=SALT)
     version = store.ingest("r1", make_ratings(), original)
-    files, table = store.storage._objects, store.storage._path(store._table(version))
+    files, table = store.storage._objects, store.storage._path(store._table_path(version))
     files.pipe_file(table, b"edited")
     with pytest.raises(StoreError, match="the ratings were edited"):
         store.ratings("r1")

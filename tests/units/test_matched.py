@@ -15,7 +15,7 @@ from agreement_pipeline.units import (
     Span,
     UnitSettings,
     at_each,
-    groups_of,
+    group_similar_areas,
     units_of,
 )
 
@@ -28,7 +28,7 @@ def fast(marked, **settings):
     drawn = [(each.rater, area) for each in marked for area in each.objects]
     return sorted(
         sorted((n.area.geometry, n.area.category, *sorted(n.raters)) for n in group)
-        for group in groups_of(drawn, UnitSettings("boxes", **settings))
+        for group in group_similar_areas(drawn, UnitSettings("boxes", **settings))
     )
 
 
@@ -159,7 +159,7 @@ def test_polygons_are_as_alike_as_their_pixels(one, other):
     for at_least, n in ((iou - 0.005, 1), (min(1, iou + 0.005), 2)):
         drawn = [("a", Polygon(one, "A")), ("b", Polygon(other, "A"))]
         if one != other or n == 1:
-            assert len(groups_of(drawn, UnitSettings("polygons", at_least=at_least))) == n
+            assert len(group_similar_areas(drawn, UnitSettings("polygons", at_least=at_least))) == n
 
 
 def test_a_polygon_is_one_however_it_was_drawn():
@@ -170,7 +170,7 @@ def test_a_polygon_is_one_however_it_was_drawn():
 
 def test_similar_objects_of_one_rater_are_two_units():
     drawn = [("a", Span(0, 9, "A")), ("a", Span(0, 8, "A")), ("b", Span(0, 9, "A"))]
-    groups = groups_of(drawn, UnitSettings("spans", rule="matched"))
+    groups = group_similar_areas(drawn, UnitSettings("spans", rule="matched"))
     assert [len(group) for group in groups] == [1, 1]
 
 
@@ -193,7 +193,7 @@ FAR = (
 def bodies(one, other, size=2500.0, sigmas=(), **settings):
     drawn = [("a", Keypoints(one, size, "A")), ("b", Keypoints(other, size, "A"))]
     found = UnitSettings("keypoints", sigmas=sigmas, **settings)
-    return len(groups_of(drawn, found))
+    return len(group_similar_areas(drawn, found))
 
 
 @pytest.mark.parametrize(
@@ -248,6 +248,6 @@ def test_a_box_may_be_anywhere_among_hundreds():
         for rater in "abc"
         for x, y in at
     ]
-    groups = groups_of(drawn, UnitSettings("boxes"))
+    groups = group_similar_areas(drawn, UnitSettings("boxes"))
     assert len(groups) == 400
     assert all(frozenset().union(*(n.raters for n in group)) == set("abc") for group in groups)

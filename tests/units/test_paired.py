@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from agreement_pipeline.estimates import basis_of, survey
+from agreement_pipeline.estimates import build_round_statistic, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.projects.settings import ProjectSettings
@@ -14,7 +14,7 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.units import (
     Marked,
     UnitSettings,
-    groups_of,
+    group_similar_areas,
     objects_of,
     units_of,
 )
@@ -39,7 +39,7 @@ def counted_by_hand(marked):
     for item in sorted({each.item for each in marked}):
         for one, other in combinations([each for each in marked if each.item == item], 2):
             drawn = [(each.rater, area) for each in (one, other) for area in each.objects]
-            groups = groups_of(drawn, UnitSettings("boxes"))
+            groups = group_similar_areas(drawn, UnitSettings("boxes"))
             both += sum(len({*()}.union(*(node.raters for node in g))) == 2 for g in groups)
             either += len(one.objects) + len(other.objects)
     return 2 * both / either
@@ -80,7 +80,7 @@ def test_a_category_counts_where_both_gave_it():
     settings = UnitSettings("spans", rule="paired")
     units = units_of(marked, settings, AB)
     assert sorted(units.rows["item"].unique()) == ["d 0-9", "d 0-9 (2)", "d 0-9 (3)"]
-    counts = basis_of(units.ratings, "specific_agreement").unnamed()
+    counts = build_round_statistic(units.ratings, "specific_agreement").without_rater_names()
     assert MEASURES["specific_agreement"](counts).value.tolist() == [0.0, 0.0, 0.0]
     more = [spans("e", name, (0, 9, "A")) for name in "ab"]
     assert f1([*marked, *more], settings, AB).value == pytest.approx(4 / 6)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import counting_of
+from agreement_pipeline.counting import counting_for
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
@@ -19,7 +19,7 @@ NAMES = Scale(("none", "PER", "ORG"))
 
 
 def value(ratings, name):
-    statistic = counting_of(ratings).labels(ratings)
+    statistic = counting_for(ratings).labels(ratings)
     measure = MEASURES[name]
     return float(measure(statistic.counts() if measure.needs == "counts" else statistic).value)
 
@@ -68,7 +68,7 @@ def test_runs_are_the_same_statistic_as_characters_one_by_one():
     marked = some_documents()
     runs = units_of(marked, UnitSettings("spans"), NAMES).ratings
     each = one_by_one(marked)
-    found, slow = (counting_of(one).labels(one) for one in (runs, each))
+    found, slow = (counting_for(one).labels(one) for one in (runs, each))
     assert len(runs) < len(each) / 2
     assert found.raters == slow.raters
     assert found.codes.tolist() == slow.codes.tolist()

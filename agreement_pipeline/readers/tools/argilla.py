@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.rows import (
     Data,
@@ -88,7 +88,7 @@ def split_nested_record(record: Data, _: str) -> RecordParts:
         (question, suggestion.get("agent"), suggestion.get("score"), suggestion["value"])
         for question, suggestion in (record.get("suggestions") or {}).items()
     )
-    return _fields(record, "status"), responses, suggestions
+    return _read_fields(record, "status"), responses, suggestions
 
 
 def read_package(parts: Callable[[Data, str], RecordParts]) -> Callable[..., Iterator[Submission]]:
@@ -96,7 +96,7 @@ def read_package(parts: Callable[[Data, str], RecordParts]) -> Callable[..., Ite
         bare, has_answers = "", False
         for place, record in export.records():
             _refuse_several_records(record, place)
-            for submission in _submissions(record["id"], place, *parts(record, place)):
+            for submission in _iterate_submissions(record["id"], place, *parts(record, place)):
                 lists = (
                     value
                     for value in submission.values.values()
@@ -104,7 +104,7 @@ def read_package(parts: Callable[[Data, str], RecordParts]) -> Callable[..., Ite
                 )
                 if kind == RANKINGS and any(isinstance(value[-1], str) for value in lists):
                     bare = bare or submission.record
-                values = _answers(submission.values, submission.record, kind)
+                values = _answer_by_question(submission.values, submission.record, kind)
                 has_answers = has_answers or bool(values)
                 yield replace(submission, values=values)
         if bare and not has_answers:
@@ -116,7 +116,7 @@ def read_package(parts: Callable[[Data, str], RecordParts]) -> Callable[..., Ite
     return submissions
 
 
-def _is_rest(export: Export) -> bool:
+def _is_rest_export(export: Export) -> bool:
     record = first_inner_record(export.first_record, "items")
     return "fields" in record and isinstance(record.get("responses"), list)
 
@@ -124,7 +124,7 @@ def _is_rest(export: Export) -> bool:
 @tool(
     "argilla_rest",
     "Argilla's records of the REST interface",
-    _is_rest,
+    _is_rest_export,
     shows={"raters", "times", "skips", "drafts", "none"},
     kinds=("spans", RANKINGS),
 )
@@ -138,7 +138,7 @@ def read_rest(export: Export, kind: str = "") -> Iterator[Submission]:
                     f"migrate one). {EXPORT_HINT}"
                 )
             _refuse_several_records(record, place)
-            fields = _fields(record, "id")
+            fields = _read_fields(record, "id")
             for response in record.get("responses") or ():
                 values = {
                     name: value["value"] for name, value in (response["values"] or {}).items()
@@ -147,9 +147,9 @@ def read_rest(export: Export, kind: str = "") -> Iterator[Submission]:
                 yield Submission(
                     record.get("external_id") or record["id"],
                     response["user_id"],
-                    _answers(values, response_place, kind),
+                    _answer_by_question(values, response_place, kind),
                     f"response {response['id']}",
-                    status=_status(response["status"], response_place),
+                    status=_read_status(response["status"], response_place),
                     created=response.get("inserted_at"),
                     updated=response.get("updated_at"),
                     changed=response.get("updated_at"),
@@ -157,11 +157,11 @@ def read_rest(export: Export, kind: str = "") -> Iterator[Submission]:
                 )
 
 
-def _fields(record: Data, identity: str) -> Data:
+def _read_fields(record: Data, identity: str) -> Data:
     return {**record["fields"], **(record.get("metadata") or {}), identity: record[identity]}
 
 
-def _submissions(
+def _iterate_submissions(
     item: Any, place: str, fields: Data, responses: Responses, suggestions: Responses
 ) -> Iterator[Submission]:
     """Each deleted user has no name, and is another."""
@@ -173,7 +173,12 @@ def _submissions(
         rater_place = f"{place}, user {user}"
         values = {question: value for question, _, value in answers}
         yield Submission(
-            item, user, values, rater_place, _status(answers[-1][1], rater_place), fields=fields
+            item,
+            user,
+            values,
+            rater_place,
+            _read_status(answers[-1][1], rater_place),
+            fields=fields,
         )
     for question, model, score, value in suggestions:
         if value is not None:
@@ -188,7 +193,7 @@ def _submissions(
             )
 
 
-def _answers(values: Data, place: str, kind: str) -> dict[str, Any]:
+def _answer_by_question(values: Data, place: str, kind: str) -> dict[str, Any]:
     if not kind:
         return {
             name: frozenset(value) if isinstance(value, list) else value
@@ -198,29 +203,30 @@ def _answers(values: Data, place: str, kind: str) -> dict[str, Any]:
     return {
         name: build_object_answer(value, place, read_span)
         if kind == "spans"
-        else ObjectAnswer((_ranking(value, place),))
+        else ObjectAnswer((_read_ranking(value, place),))
         for name, value in values.items()
-        if isinstance(value, list) and value and MARKS[kind] in _keys(value[0], place)
+        if isinstance(value, list) and value and MARKS[kind] in _question_names(value[0], place)
     }
 
 
-def _keys(part: Any, place: str) -> Iterable[str]:
+def _question_names(part: Any, place: str) -> Iterable[str]:
     if isinstance(part, str):  # a label
         return ()
     if not isinstance(part, dict) or not {*MARKS.values()} & {*part}:
         raise RatingsError(
-            f"{place}: found {shown(part)} in an answer; expected labels, spans with their start, "
+            f"{place}: found {value_in_message(part)} in an answer; expected labels, spans with "
+            "their start, "
             "or ranks. Export the records again."
         )
     return part
 
 
-def _ranking(parts: Iterable[Data], place: str) -> Ranking:
+def _read_ranking(parts: Iterable[Data], place: str) -> Ranking:
     ranks = group_values((part["rank"], part["value"]) for part in parts)
     return Ranking(tuple(frozenset(ranks[rank]) for rank in sorted(ranks)), place)
 
 
-def _status(status: object, place: str) -> Status:
+def _read_status(status: object, place: str) -> Status:
     if status not in STATUS_BY_NAME:
         raise RatingsError(
             f"{place}: found status {status!r}; expected one of {listed(STATUS_BY_NAME)}. "

@@ -42,7 +42,7 @@ def _is_conll(export: Export) -> bool:
     try:
         with export.files[0].open(encoding="utf-8-sig") as file:
             first_lines = file.read(SAMPLE_LETTERS).split("\n")[:SAMPLE_LINES]
-        sentences = [tokens for _, tokens in _sentences(first_lines, "", "")]
+        sentences = [tokens for _, tokens in _iterate_sentences(first_lines, "", "")]
     except (RatingsError, UnicodeDecodeError):
         return False
     tags = [tag for tokens in sentences for token in tokens for tag in token.tags.values()]
@@ -56,12 +56,12 @@ def _is_conll(export: Export) -> bool:
     shows={"raters"},
     kinds=("spans",),
 )
-def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
+def read_conll(export: Export, kind: str = "") -> Iterator[Submission]:
     for path in export.files:
-        place, folders = export.place(path), export.folders(path)
+        place, folders = export.file_name_in_export(path), export.folder_names_of(path)
         rater = folders[0] if folders else path.stem
         item_prefix = "/".join([*folders[1:], path.stem]) + " " if folders else ""
-        for item, tokens in _items(path, place, rater):
+        for item, tokens in _iterate_items(path, place, rater):
             item_place = f"{place}: row {tokens[0].line}"
             text = " ".join(token.text for token in tokens)
             stops = list(accumulate(len(token.text) + 1 for token in tokens))
@@ -72,18 +72,18 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 yield Submission(
                     item_prefix + item,
                     tag_rater,
-                    {kind: _spans(tokens, tag_rater, place)} if kind else {},
+                    {kind: _spans_of_tokens(tokens, tag_rater, place)} if kind else {},
                     item_place if tag_rater == rater else f"{item_place}, column {tag_rater!r}",
                     fields={"name": item_prefix + item, "text": text, TOKENS: places},
                 )
 
 
-def _items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token]]]:
+def _iterate_items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token]]]:
     with open_text(path, place, newline=None) as file:
         is_marked = any(line.strip().startswith(DOCUMENT_MARKS) for line in file)
         file.seek(0)
         number, name, tokens = 0, "", list[Token]()
-        for begins, sentence in _sentences(file, place, rater):
+        for begins, sentence in _iterate_sentences(file, place, rater):
             if begins is not None or not is_marked:
                 if tokens:
                     yield name, tokens
@@ -95,7 +95,7 @@ def _items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token
             yield name, tokens
 
 
-def _sentences(
+def _iterate_sentences(
     lines: Iterable[str], place: str, rater: str
 ) -> Iterator[tuple[str | None, list[Token]]]:
     columns: list[str] = []
@@ -112,12 +112,12 @@ def _sentences(
         if is_mark:
             begins = text.partition("=")[2].strip()
         elif text and not (text.startswith("#") and "\t" not in text and columns):
-            tokens.append(_token(line, number, columns, place, rater))
+            tokens.append(_parse_token(line, number, columns, place, rater))
     if tokens or begins is not None:
         yield begins, tokens
 
 
-def _token(line: str, number: int, columns: Sequence[str], place: str, rater: str) -> Token:
+def _parse_token(line: str, number: int, columns: Sequence[str], place: str, rater: str) -> Token:
     text = line.rstrip("\r\n")
     cells = text.split("\t") if "\t" in text else text.split()
     if len(cells) < 2 or (columns and len(cells) != len(columns)):
@@ -135,7 +135,7 @@ def _token(line: str, number: int, columns: Sequence[str], place: str, rater: st
     return Token(number, cell_by_column.get("FORM", cells[0]), raters)
 
 
-def _spans(tokens: Sequence[Token], rater: str, place: str) -> ObjectAnswer:
+def _spans_of_tokens(tokens: Sequence[Token], rater: str, place: str) -> ObjectAnswer:
     spans_with_lines: list[tuple[int, int, str, int]] = []
     offset, is_open = 0, False
     for token in tokens:

@@ -16,9 +16,9 @@ from agreement_pipeline.readers.rows import (
     Submission,
 )
 from agreement_pipeline.readers.submissions import (
+    build_fields_test,
     get_nested,
-    has_fields,
-    plain_fields,
+    select_plain_fields,
     tool,
 )
 
@@ -34,13 +34,13 @@ TOLOKA_STATUS_BY_NAME: dict[str, Status] = {
 }
 
 
-def _cells_with_prefix(row: Data, prefix: str) -> dict[str, Any]:
+def _cell_by_name_after_prefix(row: Data, prefix: str) -> dict[str, Any]:
     return {
         name.removeprefix(prefix): cell for name, cell in row.items() if name.startswith(prefix)
     }
 
 
-def _element_answer(value: Any) -> Any:
+def _answer_of_crowd_element(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     if "label" in value:
@@ -50,10 +50,10 @@ def _element_answer(value: Any) -> Any:
     return tuple(name for name, on in value.items() if on is True or on == {"on": True})
 
 
-def question(column: str) -> str:
+def question_of_column(column: str) -> str:
     """The question of a column.
 
-    >>> question("Answer.sentiment.label"), question("sentiment")
+    >>> question_of_column("Answer.sentiment.label"), question_of_column("sentiment")
     ('sentiment', 'sentiment')
     """
     return column.removeprefix(ANSWER_PREFIX).removesuffix(LABELS_SUFFIX).removesuffix(LABEL_SUFFIX)
@@ -62,35 +62,35 @@ def question(column: str) -> str:
 @tool(
     "mturk",
     "Mechanical Turk's batch results",
-    has_fields("HITId", "AssignmentId", "WorkerId"),
+    build_fields_test("HITId", "AssignmentId", "WorkerId"),
     column_endings=("HITId",),
     shows={"raters", "times", "drafts", "none", "rejected"},
-    question=question,
+    question=question_of_column,
 )
-def mturk(export: Export) -> Iterator[Submission]:
+def read_mturk(export: Export) -> Iterator[Submission]:
     for _, row in export.records():
         yield Submission(
             row["HITId"],
             row["WorkerId"],
-            _answers(row),
+            _answer_by_question(row),
             f"assignment {row['AssignmentId']}",
             status="rejected" if row["AssignmentStatus"] == "Rejected" else "submitted",
             created=row.get("AcceptTime"),
             updated=row.get("SubmitTime"),
             seconds=row.get("WorkTimeInSeconds"),
-            fields={**row, **_cells_with_prefix(row, INPUT_PREFIX)},
+            fields={**row, **_cell_by_name_after_prefix(row, INPUT_PREFIX)},
         )
 
 
-def _answers(row: Data) -> dict[str, Any]:
+def _answer_by_question(row: Data) -> dict[str, Any]:
     if row.get(TASK_ANSWERS):
         (answers, *_) = json.loads(row[TASK_ANSWERS])
-        return {name: _element_answer(value) for name, value in answers.items()}
+        return {name: _answer_of_crowd_element(value) for name, value in answers.items()}
     answer_by_question: dict[str, Any] = {}
-    for name, cell in _cells_with_prefix(row, ANSWER_PREFIX).items():
+    for name, cell in _cell_by_name_after_prefix(row, ANSWER_PREFIX).items():
         checkbox_question, _, option = name.partition(".")
         if name.endswith(LABELS_SUFFIX):
-            answer_by_question[question(ANSWER_PREFIX + name)] = (
+            answer_by_question[question_of_column(ANSWER_PREFIX + name)] = (
                 frozenset(json.loads(cell)) if cell else None
             )
         elif option and not name.endswith(LABEL_SUFFIX) and cell in ("true", "false"):
@@ -99,11 +99,11 @@ def _answers(row: Data) -> dict[str, Any]:
                 *([option] if cell == "true" else ()),
             )
         else:
-            answer_by_question[question(ANSWER_PREFIX + name)] = cell
+            answer_by_question[question_of_column(ANSWER_PREFIX + name)] = cell
     return answer_by_question
 
 
-def _is_job(export: Export) -> bool:
+def _is_ground_truth_job(export: Export) -> bool:
     record = export.first_record
     answers = record.get("answers")
     if isinstance(answers, list) and answers and "workerId" in answers[0]:
@@ -115,11 +115,11 @@ def _is_job(export: Export) -> bool:
 @tool(
     "ground_truth",
     "SageMaker Ground Truth",
-    _is_job,
+    _is_ground_truth_job,
     column_endings=("datasetObjectId",),
     shows={"raters", "times", "drafts", "none"},
 )
-def ground_truth(export: Export) -> Iterator[Submission]:
+def read_ground_truth(export: Export) -> Iterator[Submission]:
     """They are read from the worker responses, else from the consolidation requests.
 
     The manifest names the items. It alone has consolidated labels, and no raters.
@@ -146,7 +146,7 @@ def ground_truth(export: Export) -> Iterator[Submission]:
             is_response = "answers" in record
             item = path.parent.name if is_response else str(record["datasetObjectId"])
             text = get_nested(record, "dataObject", "content")
-            fields = plain_fields({"text": text, **items.get(item, {})}, str)
+            fields = select_plain_fields({"text": text, **items.get(item, {})}, str)
             if "source" in fields:
                 fields = {"text": fields["source"], **fields}
             answers = record["answers" if is_response else "annotations"]
@@ -159,7 +159,10 @@ def ground_truth(export: Export) -> Iterator[Submission]:
                 yield Submission(
                     item,
                     answer["workerId"],
-                    {name: _element_answer(value) for name, value in value_by_element.items()},
+                    {
+                        name: _answer_of_crowd_element(value)
+                        for name, value in value_by_element.items()
+                    },
                     f"{record_place}, answer {number}",
                     created=answer.get("acceptanceTime"),
                     updated=answer.get("submissionTime"),
@@ -171,19 +174,21 @@ def ground_truth(export: Export) -> Iterator[Submission]:
 @tool(
     "toloka",
     "Toloka's assignments",
-    has_fields(f"{ASSIGNMENT}worker_id"),
+    build_fields_test(f"{ASSIGNMENT}worker_id"),
     column_endings=("ASSIGNMENT:worker_id",),
     shows={"raters", "times", "skips", "drafts", "gold", "rejected", "none"},
     question=lambda column: column.removeprefix("OUTPUT:"),
 )
-def toloka(export: Export) -> Iterator[Submission]:
+def read_toloka(export: Export) -> Iterator[Submission]:
     """The known answers of control tasks are gold."""
     golden_tasks: set[object] = set()
     for _, row in export.records():
-        assignment = _cells_with_prefix(row, ASSIGNMENT)
+        assignment = _cell_by_name_after_prefix(row, ASSIGNMENT)
         task = assignment.get("task_id") or row[f"{ASSIGNMENT}assignment_id"]
-        fields = {**row, **_cells_with_prefix(row, "INPUT:")}
-        golden = {name: value for name, value in _cells_with_prefix(row, GOLDEN).items() if value}
+        fields = {**row, **_cell_by_name_after_prefix(row, "INPUT:")}
+        golden = {
+            name: value for name, value in _cell_by_name_after_prefix(row, GOLDEN).items() if value
+        }
         if golden and task not in golden_tasks:
             golden_tasks.add(task)
             yield Submission(task, GOLDEN, golden, f"golden {task}", kind="gold", fields=fields)
@@ -192,7 +197,7 @@ def toloka(export: Export) -> Iterator[Submission]:
             row[f"{ASSIGNMENT}worker_id"],
             {
                 name: frozenset(json.loads(cell)) if cell.startswith("[") else cell
-                for name, cell in _cells_with_prefix(row, "OUTPUT:").items()
+                for name, cell in _cell_by_name_after_prefix(row, "OUTPUT:").items()
             },
             f"assignment {row[f'{ASSIGNMENT}assignment_id']}, task {task}",
             status=TOLOKA_STATUS_BY_NAME.get(assignment.get("status", ""), "submitted"),

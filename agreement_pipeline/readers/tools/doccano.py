@@ -23,10 +23,12 @@ OWN_FIELDS = ("label", "Comments", "entities", "relations", "cats")
 
 
 def _is_doccano(export: Export) -> bool:
-    return {"id", "Comments"} <= {*export.first_record} or _names_users(export.first_record)
+    return {"id", "Comments"} <= {*export.first_record} or _is_before_version_1_5(
+        export.first_record
+    )
 
 
-def _names_users(row: Data) -> bool:
+def _is_before_version_1_5(row: Data) -> bool:
     """True for the JSON Lines of doccano before version 1.5: labels by number, and their users."""
     parts = row.get("annotations")
     return (
@@ -44,22 +46,23 @@ def _names_users(row: Data) -> bool:
     shows={"raters"},
     kinds=("spans",),
 )
-def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
+def read_doccano(export: Export, kind: str = "") -> Iterator[Submission]:
     for path in export.files:
         if path.stem == "all":
             raise RatingsError(
-                f"{export.place(path)}: found the labels of all raters in one, which does not say "
+                f"{export.file_name_in_export(path)}: found the labels of all raters in one, "
+                "which does not say "
                 "whose they are; expected a file for each rater. Export from a project that does "
                 "not share annotations."
             )
         for place, row in export.records(path):
             if not kind and isinstance(row.get("annotations"), list) and "label" not in row:
-                yield from _of_users(row, place)
+                yield from _submissions_by_user_number(row, place)
                 continue
-            values: Data = {"label": _ticked(row)}
+            values: Data = {"label": _read_ticked_labels(row)}
             if kind:
                 parts = row["entities" if "entities" in row else "label"]
-                values = {kind: build_object_answer(parts, place, _span)}
+                values = {kind: build_object_answer(parts, place, _read_span)}
             yield Submission(
                 row["id"],
                 path.stem,
@@ -69,7 +72,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
             )
 
 
-def _of_users(row: Data, place: str) -> Iterator[Submission]:
+def _submissions_by_user_number(row: Data, place: str) -> Iterator[Submission]:
     """Labels are numbers, whose names are not in the export."""
     fields = {
         name: value for name, value in row.items() if name not in (*OWN_FIELDS, "annotations")
@@ -82,13 +85,13 @@ def _of_users(row: Data, place: str) -> Iterator[Submission]:
         yield Submission(row["id"], user, {"label": labels}, f"{place}, user {user}", fields=fields)
 
 
-def _span(part: Any, place: str) -> Span:
+def _read_span(part: Any, place: str) -> Span:
     names = ("start_offset", "end_offset", "label")
     start, stop, label = (part[name] for name in names) if isinstance(part, Mapping) else part
     return Span(start, stop, label, place)
 
 
-def _ticked(row: Data) -> tuple[str, ...] | None:
+def _read_ticked_labels(row: Data) -> tuple[str, ...] | None:
     labels = row.get("label")
     ticked = labels.split("#") if isinstance(labels, str) else labels
     are_labels = all(isinstance(label, str) and label for label in ticked or ())

@@ -11,9 +11,9 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import read_start
+from agreement_pipeline.readers.files import read_first_bytes
 from agreement_pipeline.readers.rows import (
     Data,
     ObjectAnswer,
@@ -21,19 +21,19 @@ from agreement_pipeline.readers.rows import (
 )
 from agreement_pipeline.readers.submissions import (
     DECIMALS,
+    build_fields_test,
     build_object_answer,
     group_values,
-    has_fields,
     refuse_rotation,
     tool,
 )
-from agreement_pipeline.readers.xml_files import elements
+from agreement_pipeline.readers.xml_files import iterate_elements
 from agreement_pipeline.units import Box, Keypoints, LabelObject, Polygon
 
 KEYPOINTS = "keypoints"
 
 
-def _image(
+def _build_image_submission(
     name: str,
     rater: str | None,
     place: str,
@@ -45,11 +45,11 @@ def _image(
     return Submission(name, rater, values, place, assisted=assisted, fields=fields)
 
 
-def _is_xml(mark: bytes) -> Callable[[Export], bool]:
-    return lambda export: export.kind == "xml" and mark in read_start(export.files[0])
+def _build_xml_test(mark: bytes) -> Callable[[Export], bool]:
+    return lambda export: export.kind == "xml" and mark in read_first_bytes(export.files[0])
 
 
-def _box(corners: list[float], label: str, place: str) -> Box:
+def _box_from_corners(corners: list[float], label: str, place: str) -> Box:
     left, top, right, bottom = corners
     width, height = round(right - left, DECIMALS), round(bottom - top, DECIMALS)
     return Box(left, top, width, height, label, place)
@@ -61,22 +61,25 @@ def _box(corners: list[float], label: str, place: str) -> Box:
 @tool(
     "cvat",
     "CVAT for images 1.1",
-    _is_xml(b"<annotations>"),
+    _build_xml_test(b"<annotations>"),
     shows={"raters", "assisted"},
     kinds=("boxes", "polygons"),
 )
-def cvat(export: Export, kind: str = "") -> Iterator[Submission]:
+def read_cvat(export: Export, kind: str = "") -> Iterator[Submission]:
     for path in export.files:
-        place, rater = export.place(path), None
-        for element in elements(path, place):
+        place, rater = export.file_name_in_export(path), None
+        for element in iterate_elements(path, place):
             if element.tag == "meta":
-                rater = _assignee(element, place)
+                rater = _read_assignee(element, place)
             elif element.tag == "image":
                 number = element.get("id")
                 image_place = f"{place}: image {number}"
                 assisted = any(child.get("source", "manual") != "manual" for child in element)
-                values, name = _values(element, kind, image_place), element.get("name", "")
-                yield _image(name, rater, image_place, values, assisted, id=number)
+                values, name = (
+                    _answer_by_question(element, kind, image_place),
+                    element.get("name", ""),
+                )
+                yield _build_image_submission(name, rater, image_place, values, assisted, id=number)
                 element.clear()
             elif element.tag == "track":
                 raise RatingsError(
@@ -85,7 +88,7 @@ def cvat(export: Export, kind: str = "") -> Iterator[Submission]:
                 )
 
 
-def _assignee(meta: Xml.Element, place: str) -> str:
+def _read_assignee(meta: Xml.Element, place: str) -> str:
     assignee = meta.find("job[1]/assignee")
     name = (
         None if assignee is None else (assignee.findtext("username") or assignee.text or "").strip()
@@ -98,11 +101,11 @@ def _assignee(meta: Xml.Element, place: str) -> str:
     return name
 
 
-def _values(image: Xml.Element, kind: str, place: str) -> Data:
+def _answer_by_question(image: Xml.Element, kind: str, place: str) -> Data:
     if kind:
         shapes = image.findall("box" if kind == "boxes" else "polygon")
         extent = float(image.attrib["width"]), float(image.attrib["height"])
-        return {kind: build_object_answer(shapes, place, _shape, extent)}
+        return {kind: build_object_answer(shapes, place, _read_shape, extent)}
     answers: list[tuple[str, str]] = []
     for tag in image.findall("tag"):
         answers.append(("tag", tag.get("label", "")))
@@ -113,12 +116,12 @@ def _values(image: Xml.Element, kind: str, place: str) -> Data:
     return group_values(answers)
 
 
-def _shape(shape: Xml.Element, place: str) -> LabelObject:
+def _read_shape(shape: Xml.Element, place: str) -> LabelObject:
     attributes = shape.attrib
     refuse_rotation(attributes.get("rotation"), place)
     if shape.tag == "box":
         corners = [float(attributes[name]) for name in ("xtl", "ytl", "xbr", "ybr")]
-        return _box(corners, attributes["label"], place)
+        return _box_from_corners(corners, attributes["label"], place)
     points = (point.split(",") for point in attributes["points"].split(";"))
     return Polygon(tuple((float(x), float(y)) for x, y in points), attributes["label"], place)
 
@@ -129,21 +132,22 @@ def _shape(shape: Xml.Element, place: str) -> LabelObject:
 @tool(
     "coco",
     "COCO's files of raters",
-    has_fields("images", "annotations", "categories"),
+    build_fields_test("images", "annotations", "categories"),
     column_endings=("images",),
     shows={"raters"},
     kinds=("boxes",),
 )
-def coco(export: Export, kind: str = "") -> Iterator[Submission]:
+def read_coco(export: Export, kind: str = "") -> Iterator[Submission]:
     for path in export.files:
-        place = export.place(path)
+        place = export.file_name_in_export(path)
         for _, record in export.records(path):
-            objects_by_image = group_values(_objects(record, kind or "boxes", place))
+            objects_by_image = group_values(_iterate_objects(record, kind or "boxes", place))
             if strangers := {*objects_by_image}.difference(
                 image["id"] for image in record["images"]
             ):
                 raise RatingsError(
-                    f"{place}: found annotations of image {shown(next(iter(strangers)))}; expected "
+                    f"{place}: found annotations of image "
+                    f"{value_in_message(next(iter(strangers)))}; expected "
                     "the id of one of the images of the file. Export again."
                 )
             for image in record["images"]:
@@ -152,10 +156,12 @@ def coco(export: Export, kind: str = "") -> Iterator[Submission]:
                     {kind: ObjectAnswer(objects_by_image.get(number, ()), extent)} if kind else {}
                 )
                 image_place = f"{place}: image {number}"
-                yield _image(image["file_name"], path.stem, image_place, values, id=number)
+                yield _build_image_submission(
+                    image["file_name"], path.stem, image_place, values, id=number
+                )
 
 
-def _objects(record: Data, kind: str, place: str) -> Iterator[tuple[Any, LabelObject]]:
+def _iterate_objects(record: Data, kind: str, place: str) -> Iterator[tuple[Any, LabelObject]]:
     names = {category["id"]: category["name"] for category in record["categories"]}
     for annotation in record["annotations"]:
         place_of_annotation = (
@@ -169,11 +175,13 @@ def _objects(record: Data, kind: str, place: str) -> Iterator[tuple[Any, LabelOb
         if kind != KEYPOINTS or any(annotation.get(KEYPOINTS, ())[2::3]):
             yield (
                 annotation["image_id"],
-                _object(annotation, kind, names[annotation["category_id"]], place_of_annotation),
+                _read_object(
+                    annotation, kind, names[annotation["category_id"]], place_of_annotation
+                ),
             )
 
 
-def _object(annotation: Data, kind: str, category: str, place: str) -> LabelObject:
+def _read_object(annotation: Data, kind: str, category: str, place: str) -> LabelObject:
     if kind == "boxes":
         x, y, width, height = annotation["bbox"]
         return Box(x, y, width, height, category, place)
@@ -199,14 +207,14 @@ def _object(annotation: Data, kind: str, category: str, place: str) -> LabelObje
 @tool(
     "pascal_voc",
     "Pascal VOC's folders of raters",
-    _is_xml(b"<annotation>"),
+    _build_xml_test(b"<annotation>"),
     shows={"raters"},
     kinds=("boxes",),
 )
-def pascal_voc(export: Export, kind: str = "") -> Iterator[Submission]:
+def read_pascal_voc(export: Export, kind: str = "") -> Iterator[Submission]:
     for path in export.files:
-        place, folders = export.place(path), export.folders(path)
-        *_, image = elements(path, place)
+        place, folders = export.file_name_in_export(path), export.folder_names_of(path)
+        *_, image = iterate_elements(path, place)
         if not folders:
             raise RatingsError(
                 f"{place}: found an image in no folder, so no rater; expected a folder for each "
@@ -215,16 +223,16 @@ def pascal_voc(export: Export, kind: str = "") -> Iterator[Submission]:
         size = image.find("size")
         names = () if size is None else ("width", "height")
         extent = tuple(float(image.findtext(f"size/{name}", "")) for name in names)
-        boxes = build_object_answer(image.findall("object"), place, _corners, extent)
+        boxes = build_object_answer(image.findall("object"), place, _read_corner_box, extent)
         values = {kind: boxes} if kind else {}
-        yield _image(image.findtext("filename", ""), folders[0], place, values)
+        yield _build_image_submission(image.findtext("filename", ""), folders[0], place, values)
 
 
-def _corners(element: Xml.Element, place: str) -> Box:
+def _read_corner_box(element: Xml.Element, place: str) -> Box:
     if element.find("bndbox") is None:
         raise RatingsError(
             f"{place}: found no bndbox; expected the corners of a box. Export the image again."
         )
     names = ("xmin", "ymin", "xmax", "ymax")
     corners = [float(element.findtext(f"bndbox/{name}", "")) for name in names]
-    return _box(corners, element.findtext("name", ""), place)
+    return _box_from_corners(corners, element.findtext("name", ""), place)

@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import TypeAlias
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import open_text, read_start
+from agreement_pipeline.readers.files import open_text, read_first_bytes
 from agreement_pipeline.readers.rows import (
     Data,
     ObjectAnswer,
     Submission,
 )
 from agreement_pipeline.readers.submissions import (
+    build_fields_test,
     group_values,
-    has_fields,
     tool,
 )
 from agreement_pipeline.text import counted
@@ -65,7 +65,7 @@ Mark: TypeAlias = tuple[int, int, Mapping[str, str], str]
 @tool(
     "inception",
     "INCEpTION's agreement diagnosis",
-    has_fields("Document", "Layer", "Feature", "Position"),
+    build_fields_test("Document", "Layer", "Feature", "Position"),
     column_endings=("Layer",),
     shows={"raters"},
 )
@@ -82,9 +82,9 @@ def read_diagnosis(export: Export) -> Iterator[Submission]:
             )
 
 
-def _documents(export: Export) -> Iterator[tuple[Path, str, str]]:
+def _iterate_documents(export: Export) -> Iterator[tuple[Path, str, str]]:
     for path in export.files:
-        place = export.place(path)
+        place = export.file_name_in_export(path)
         if export.path in (path, path.parent):
             raise RatingsError(
                 f"{place}: found a file in no folder, so no document; expected a folder for each "
@@ -99,7 +99,7 @@ def _characters_by_unit(text: str) -> dict[int, int]:
     return {unit: place for place, unit in enumerate(units)}
 
 
-def _token_fields(text: str, tokens: Iterable[tuple[int, int]]) -> dict[str, list[list[int]]]:
+def _build_token_places(text: str, tokens: Iterable[tuple[int, int]]) -> dict[str, list[list[int]]]:
     """The field of the tokens' places in characters, if all are places of the text."""
     characters = _characters_by_unit(text)
     places = [[characters.get(start, -1), characters.get(stop, -1)] for start, stop in tokens]
@@ -147,7 +147,7 @@ def object_answer_by_question(text: str, marks: Iterable[Mark]) -> dict[str, Obj
     kinds=("spans",),
 )
 def read_cas(export: Export, kind: str = "") -> Iterator[Submission]:
-    for path, document, _ in _documents(export):
+    for path, document, _ in _iterate_documents(export):
         for place, record in export.records(path):
             structures = record[STRUCTURES]
             texts = [
@@ -169,7 +169,7 @@ def read_cas(export: Export, kind: str = "") -> Iterator[Submission]:
                 fields={
                     "name": document,
                     "text": text,
-                    **_token_fields(
+                    **_build_token_places(
                         text,
                         (
                             (structure["begin"], structure["end"])
@@ -201,16 +201,18 @@ def _marks_of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
 @tool(
     "webanno",
     "WebAnno TSV 3 of INCEpTION",
-    lambda export: read_start(export.files[0]).removeprefix(BOM_UTF8).startswith(FORMAT.encode()),
+    lambda export: (
+        read_first_bytes(export.files[0]).removeprefix(BOM_UTF8).startswith(FORMAT.encode())
+    ),
     shows={"raters"},
     kinds=("spans",),
 )
 def read_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
-    for path, name, place in _documents(export):
+    for path, name, place in _iterate_documents(export):
         with open_text(path, place, newline="\n") as file:
             text, marks, tokens = _read_document(file, place)
         values = object_answer_by_question(text, marks) if kind else {}
-        fields = {"name": name, "text": text, **_token_fields(text, tokens)}
+        fields = {"name": name, "text": text, **_build_token_places(text, tokens)}
         yield Submission(name, path.stem, values, place, fields=fields)
 
 
@@ -223,19 +225,19 @@ def _read_document(
     for row, line in enumerate(lines, 1):
         text, line_place = line.rstrip("\r\n"), f"{place}: row {row}"
         if text.startswith((SPANS, RELATIONS, CHAINS)):
-            questions += _columns(text)
+            questions += _parse_header_columns(text)
         elif text.startswith(TEXT):
-            sentence.append(_unescape(text.removeprefix(TEXT)))
+            sentence.append(_unescape_tsv(text.removeprefix(TEXT)))
         elif text and not text.startswith("#"):
             token, *cells = text.split("\t")
-            start, stop = _offsets(token, cells, len(questions), line_place)
+            start, stop = _read_offsets(token, cells, len(questions), line_place)
             if "." not in token:  # a part of a token has a line of its own
                 tokens.append((start, stop))
             if sentence:
-                units += _gap(len(units) // len(BLANK), start, line_place)
+                units += _blank_bytes_between(len(units) // len(BLANK), start, line_place)
                 units += "\n".join(sentence).encode(CODE_UNITS)
                 sentence = []
-            for question, value, number in _values(questions, cells[2:]):
+            for question, value, number in _iterate_annotations_of_token(questions, cells[2:]):
                 key = (question, number or f"{token} {value}")
                 new = start, stop, {question: value}, f"{line_place}, object {len(mark_by_key) + 1}"
                 begin, _, labels, name = mark_by_key.get(key, new)
@@ -243,7 +245,9 @@ def _read_document(
     return units.decode(CODE_UNITS), mark_by_key.values(), tokens
 
 
-def _values(questions: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+def _iterate_annotations_of_token(
+    questions: Sequence[str], cells: Sequence[str]
+) -> Iterator[tuple[str, str, str]]:
     """The question, the label and the number, if it has one, of each annotation of a token.
 
     The label of a layer without features is the layer's name.
@@ -254,14 +258,14 @@ def _values(questions: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[st
             if value == NO_VALUE and "." not in question:
                 yield question, question, match["number"] or ""
             elif value not in (NO_ANNOTATION, NO_VALUE):
-                yield question, _unescape(value), match["number"] or ""
+                yield question, _unescape_tsv(value), match["number"] or ""
 
 
-def _offsets(token: str, cells: Sequence[str], n_features: int, place: str) -> tuple[int, int]:
+def _read_offsets(token: str, cells: Sequence[str], n_features: int, place: str) -> tuple[int, int]:
     is_token = TOKEN.fullmatch(token)
     if len(cells) < 2 + n_features or not is_token:
         finding = counted(1 + len(cells), "cell")
-        finding += "" if is_token else f" that begin with {shown(token)}"
+        finding += "" if is_token else f" that begin with {value_in_message(token)}"
         raise RatingsError(
             f"{place}: found {finding}; expected the number, the offsets and the text of "
             f"a token, and {counted(n_features, 'feature')}. Export the document again."
@@ -270,7 +274,7 @@ def _offsets(token: str, cells: Sequence[str], n_features: int, place: str) -> t
     return start, stop
 
 
-def _gap(previous_stop: int, start: int, place: str) -> bytes:
+def _blank_bytes_between(previous_stop: int, start: int, place: str) -> bytes:
     if not 0 <= start - previous_stop <= MAX_GAP_UNITS:
         raise RatingsError(
             f"{place}: found a sentence that begins at {start}, and the text before it ends at "
@@ -280,7 +284,7 @@ def _gap(previous_stop: int, start: int, place: str) -> bytes:
     return BLANK * (start - previous_stop)
 
 
-def _columns(header: str) -> list[str]:
+def _parse_header_columns(header: str) -> list[str]:
     kind, _, columns = header.partition("=")
     layer, *features = columns.rstrip("|").split("|")
     short = layer.rpartition(".")[2]
@@ -289,5 +293,5 @@ def _columns(header: str) -> list[str]:
     return names if is_read else [""] * len(names)
 
 
-def _unescape(text: str) -> str:
+def _unescape_tsv(text: str) -> str:
     return ESCAPED.sub(lambda found: TEXT_BY_ESCAPE.get(found[1], found[1]), text)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.rows import (
     NO_FIELDS,
@@ -73,7 +73,7 @@ class _OutputGroups(NamedTuple):
     shares_outputs: bool
 
     @classmethod
-    def of(cls, outputs: Iterable[tuple[str, str | None]]) -> "_OutputGroups":
+    def from_outputs(cls, outputs: Iterable[tuple[str, str | None]]) -> "_OutputGroups":
         n_outputs, test_by_output = Counter[str](), dict[int, str]()
         shares_outputs = False
         for test, text in outputs:
@@ -82,10 +82,10 @@ class _OutputGroups(NamedTuple):
                 shares_outputs |= test_by_output.setdefault(hash(text), test) != test
         return cls(max(n_outputs.values(), default=0) > 1, shares_outputs)
 
-    def cluster(self, test: str) -> dict[str, str]:
+    def cluster_fields(self, test: str) -> dict[str, str]:
         return {"cluster": test} if self.has_clusters else {}
 
-    def text(self, question: Any, output: str | None) -> str | None:
+    def text_of_item(self, question: Any, output: str | None) -> str | None:
         if output is None or not self.shares_outputs:
             return output
         return f"{question if isinstance(question, str) else json.dumps(question)}\n\n{output}"
@@ -106,27 +106,27 @@ def _is_inspect(export: Export) -> bool:
     _is_inspect,
     shows={"raters", "times"},
 )
-def inspect(export: Export) -> Iterator[Submission]:
+def read_inspect(export: Export) -> Iterator[Submission]:
     """A score is of a task, answered by a model in an epoch. One that was edited is as before.
 
     If a sample was answered more than once, its answers are one cluster.
     """
-    groups = _OutputGroups.of(
+    groups = _OutputGroups.from_outputs(
         (f"{run['task']}/{sample['id']}", _output_text(sample.get("output")))
-        for sample, run, _ in _samples(export)
+        for sample, run, _ in _iterate_samples(export)
     )
-    for sample, run, place in _samples(export):
-        yield from _scores(sample, run, place, groups)
+    for sample, run, place in _iterate_samples(export):
+        yield from _iterate_score_submissions(sample, run, place, groups)
 
 
-def _samples(export: Export) -> Iterator[tuple[Data, Data, str]]:
+def _iterate_samples(export: Export) -> Iterator[tuple[Data, Data, str]]:
     """Each sample with its run and its place."""
     packed_folders = {path.parent for path in export.files if path.name == HEADER_FILE}
     for folder in sorted(packed_folders):
         ((_, header),) = export.records(folder / HEADER_FILE)
         for path in sorted((folder / "samples").glob("*.json")):
             for _, sample in export.records(path):
-                yield sample, header["eval"], export.place(path)
+                yield sample, header["eval"], export.file_name_in_export(path)
     for path in export.files:
         if packed_folders.isdisjoint(path.parents):
             for place, log in export.records(path):
@@ -134,7 +134,9 @@ def _samples(export: Export) -> Iterator[tuple[Data, Data, str]]:
                     yield sample, log["eval"], place
 
 
-def _scores(sample: Data, run: Data, place: str, groups: _OutputGroups) -> Iterator[Submission]:
+def _iterate_score_submissions(
+    sample: Data, run: Data, place: str, groups: _OutputGroups
+) -> Iterator[Submission]:
     task, model, epoch = run["task"], run["model"], sample.get("epoch", 1)
     name = f"{task}/{model}/{run.get('run_id', place)}/{sample['id']}/{epoch}"
     question = sample.get("input")
@@ -144,9 +146,9 @@ def _scores(sample: Data, run: Data, place: str, groups: _OutputGroups) -> Itera
         "sample": sample["id"],
         "epoch": epoch,
         "input": question if isinstance(question, str) else None,
-        **groups.cluster(f"{task}/{sample['id']}"),
+        **groups.cluster_fields(f"{task}/{sample['id']}"),
         **(sample.get("metadata") or {}),
-        "text": groups.text(question, _output_text(sample.get("output"))),
+        "text": groups.text_of_item(question, _output_text(sample.get("output"))),
     }
     scores = sample.get("scores") or {}
     if not scores:
@@ -155,11 +157,11 @@ def _scores(sample: Data, run: Data, place: str, groups: _OutputGroups) -> Itera
         yield Submission(
             name,
             scorer,
-            _leaf_values(_before_edits(score), "score"),
+            _leaf_values(_value_before_edits(score), "score"),
             f"{place}: {name}, {scorer}",
             created=run.get("created"),
             fields=fields,
-            judge=_scorer(scorer, run),
+            judge=_describe_scorer(scorer, run),
         )
 
 
@@ -197,7 +199,7 @@ def _leaf_values(value: Any, question: str) -> dict[str, Any]:
     return {question: None if is_unscored or isinstance(value, list) else value}
 
 
-def _before_edits(score: Data) -> Any:
+def _value_before_edits(score: Data) -> Any:
     """Whoever edits a score is not its scorer. The first step without a maker has its own value."""
     first_step: Data = next(iter(score.get("history") or ()), {})
     return (
@@ -205,7 +207,7 @@ def _before_edits(score: Data) -> Any:
     )
 
 
-def _scorer(name: str, run: Data) -> Data:
+def _describe_scorer(name: str, run: Data) -> Data:
     """Nobody knows the model of a scorer that does not name a grader."""
     scorers = run.get("scorers") or ()
     options = [scorer.get("options") for scorer in scorers if scorer["name"].split("/")[-1] == name]
@@ -239,13 +241,18 @@ def _is_langfuse(export: Export) -> bool:
     column_endings=("traceId", "trace_id"),
     shows={"raters", "times", "predictions"},
 )
-def langfuse(export: Export) -> Iterator[Submission]:
+def read_langfuse(export: Export) -> Iterator[Submission]:
     """A score of the source ANNOTATION is a person's. Others are models' or programs'."""
     for place, record in export.records():
         for score in record["data"] if isinstance(record.get("data"), list) else [record]:
-            kind = _kind(score["source"], KIND_BY_LANGFUSE_SOURCE, f"{place}, score {score['id']}")
+            kind = _read_rater_kind(
+                score["source"], KIND_BY_LANGFUSE_SOURCE, f"{place}, score {score['id']}"
+            )
             is_person = kind == "human"
-            trace, observation = _field_of(score, "trace"), _field_of(score, "observation")
+            trace, observation = (
+                _read_renamed_field(score, "trace"),
+                _read_renamed_field(score, "observation"),
+            )
             if is_person and AUTHOR_NAMES.isdisjoint(score):
                 raise RatingsError(
                     f"{place}, score {score['id']}: found an annotation in a scheduled export, "
@@ -253,31 +260,36 @@ def langfuse(export: Export) -> Iterator[Submission]:
                     "is between raters. Read the scores of the API, GET /api/public/v2/scores, "
                     "which has authorUserId, and save its pages as JSON."
                 )
-            is_number = _field_of(score, "type") == "NUMERIC"
+            is_number = _read_renamed_field(score, "type") == "NUMERIC"
             yield Submission(
                 observation or trace,
-                _field_of(score, "author")
+                _read_renamed_field(score, "author")
                 if is_person
-                else _field_of(score, "evaluator") or score["source"],
-                {score["name"]: score["value"] if is_number else _field_of(score, "text")},
+                else _read_renamed_field(score, "evaluator") or score["source"],
+                {
+                    score["name"]: score["value"]
+                    if is_number
+                    else _read_renamed_field(score, "text")
+                },
                 f"score {score['id']}",
                 kind=kind,
-                created=_field_of(score, "created"),
-                updated=_field_of(score, "updated"),
+                created=_read_renamed_field(score, "created"),
+                updated=_read_renamed_field(score, "updated"),
                 fields={"trace": trace, "observation": observation, "source": score["source"]},
             )
 
 
-def _kind(source: object, kinds: Mapping[str, Kind], place: str) -> Kind:
+def _read_rater_kind(source: object, kinds: Mapping[str, Kind], place: str) -> Kind:
     if source not in (*kinds,):
         raise RatingsError(
-            f"{place}: found the source {shown(source)}; expected one of {listed(kinds)}. "
+            f"{place}: found the source {value_in_message(source)}; expected one of "
+            f"{listed(kinds)}. "
             "Correct the record, or export again."
         )
     return kinds[str(source)]
 
 
-def _field_of(score: Data, name: str) -> Any:
+def _read_renamed_field(score: Data, name: str) -> Any:
     values = (
         score[field_name]
         for field_name in LANGFUSE_NAMES[name]
@@ -302,7 +314,7 @@ def _is_traces(export: Export) -> bool:
     column_endings=("assessments",),
     shows={"raters", "times", "gold", "predictions"},
 )
-def traces(export: Export) -> Iterator[Submission]:
+def read_traces(export: Export) -> Iterator[Submission]:
     for place, record in export.records():
         info = record.get("info", record)
         name = info.get("trace_id") or info["request_id"]
@@ -315,7 +327,7 @@ def traces(export: Export) -> Iterator[Submission]:
             answer = (expected or assessment.get("feedback") or {}).get("value")
             question = assessment.get("assessment_name") or assessment["name"]
             # One that is named after its model is called as openai:/gpt-4o.
-            kind = _kind(
+            kind = _read_rater_kind(
                 source["source_type"], KIND_BY_MLFLOW_SOURCE, f"{place}, {assessment_place}"
             )
             is_judge, judge = source["source_type"].endswith("_JUDGE"), source.get("source_id")
@@ -332,7 +344,7 @@ def traces(export: Export) -> Iterator[Submission]:
             )
 
 
-def _is_table(export: Export) -> bool:
+def _is_evaluation_table(export: Export) -> bool:
     columns = export.first_record.get("columns")
     has_columns_and_data = isinstance(columns, list) and isinstance(
         export.first_record.get("data"), list
@@ -342,10 +354,10 @@ def _is_table(export: Export) -> bool:
     )
 
 
-def question(column: str) -> str:
+def question_of_column(column: str) -> str:
     """The question of a column.
 
-    >>> question("correctness/v1/score"), question("correctness/value")
+    >>> question_of_column("correctness/v1/score"), question_of_column("correctness/value")
     ('correctness/v1', 'correctness')
     """
     return column.rpartition("/")[0] if column.endswith(VERDICT_SUFFIXES) else column
@@ -354,11 +366,11 @@ def question(column: str) -> str:
 @tool(
     "mlflow_tables",
     "MLflow's evaluation tables",
-    _is_table,
+    _is_evaluation_table,
     shows={"raters"},
-    question=question,
+    question=question_of_column,
 )
-def tables(export: Export) -> Iterator[Submission]:
+def read_tables(export: Export) -> Iterator[Submission]:
     for path in export.files:
         for _, table in export.records(path):
             for number, cells in enumerate(table["data"], 1):
@@ -366,7 +378,11 @@ def tables(export: Export) -> Iterator[Submission]:
                 yield Submission(
                     next((row[name] for name in NAME_COLUMNS if row.get(name)), number),
                     path.stem,
-                    {question(name): row[name] for name in row if name.endswith(VERDICT_SUFFIXES)},
+                    {
+                        question_of_column(name): row[name]
+                        for name in row
+                        if name.endswith(VERDICT_SUFFIXES)
+                    },
                     f"{path.stem}: row {number}",
                     fields={name: row[name] for name in row if "/" not in name},
                 )
@@ -406,10 +422,13 @@ class _Output(NamedTuple):
         return output if isinstance(output, str) and output else None
 
 
-def _outputs(export: Export) -> Iterator[_Output]:
+def _iterate_outputs(export: Export) -> Iterator[_Output]:
     """Results of version 2 have no numbers of tests, so the test is what was put in."""
     for place, record in export.records():
-        run, is_line = record.get("evalId") or export.place(export.files[0]), _is_result(record)
+        run, is_line = (
+            record.get("evalId") or export.file_name_in_export(export.files[0]),
+            _is_result(record),
+        )
         summary = {} if is_line else record["results"]
         for number, result in enumerate([record] if is_line else summary["results"]):
             provider = result["provider"]
@@ -433,20 +452,22 @@ def _outputs(export: Export) -> Iterator[_Output]:
     _is_promptfoo,
     shows={"raters", "times"},
 )
-def promptfoo(export: Export) -> Iterator[Submission]:
+def read_promptfoo(export: Export) -> Iterator[Submission]:
     """The file does not say which person rated, so all people are one rater, `human`.
 
     A part without an assertion, and one whose grader failed, is no verdict. If a test has several
     outputs, they are one cluster.
     """
-    groups = _OutputGroups.of((output.test, output.text) for output in _outputs(export))
-    for output in _outputs(export):
+    groups = _OutputGroups.from_outputs(
+        (output.test, output.text) for output in _iterate_outputs(export)
+    )
+    for output in _iterate_outputs(export):
         put_in = output.result.get("vars") or get_nested(output.result, "prompt", "raw")
         fields = {
-            **groups.cluster(output.test),
+            **groups.cluster_fields(output.test),
             **(output.result.get("vars") or {}),
             "provider": output.model,
-            "text": groups.text(put_in, output.text),
+            "text": groups.text_of_item(put_in, output.text),
         }
         parts = get_nested(output.result, "gradingResult", "componentResults")
         if not parts:
@@ -466,15 +487,15 @@ def promptfoo(export: Export) -> Iterator[Submission]:
             yield Submission(
                 output.name,
                 rater,
-                _verdict(part, part_place),
+                _answer_of_result(part, part_place),
                 part_place,
                 created=output.timestamp,
                 fields=fields,
-                judge=_assertion(assertion, output.config),
+                judge=_describe_assertion(assertion, output.config),
             )
 
 
-def _verdict(part: Data, place: str) -> dict[str, Any]:
+def _answer_of_result(part: Data, place: str) -> dict[str, Any]:
     is_failure = get_nested(part.get("metadata"), "graderError") or (
         get_nested(part.get("assertion"), "type") in GRADED_TYPES
         and not part["pass"]
@@ -488,7 +509,7 @@ def _verdict(part: Data, place: str) -> dict[str, Any]:
     return {"pass": verdict, "score": part["score"]}
 
 
-def _assertion(assertion: Data, config: Any) -> Data:
+def _describe_assertion(assertion: Data, config: Any) -> Data:
     """A person's assertion has no more than a type."""
     default_options = (
         get_nested(config, "defaultTest", "options")

@@ -21,8 +21,8 @@ from agreement_pipeline.readers.rows import (
 )
 from agreement_pipeline.readers.submissions import (
     DECIMALS,
+    build_fields_test,
     group_values,
-    has_fields,
     read_flag,
     refuse_rotation,
     tool,
@@ -88,7 +88,7 @@ def _is_json(export: Export) -> bool:
     omits_none=True,
     kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
 )
-def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
+def read_label_studio(export: Export, kind: str = "") -> Iterator[Submission]:
     for place, record in export.records():
         is_task = "annotations" in record
         task = record if is_task else record.get("task")
@@ -114,21 +114,21 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
             name = f"{work_kind} {work_record.get('id')}"
             work_place = f"{place}, {name}"
             result = (
-                before_review(work_record, work_place)
+                answers_before_review(work_record, work_place)
                 if work_kind == "annotation"
                 else work_record["result"]
             )
             yield Submission(
                 task["id"] if work_kind == "draft" else task.get("id"),
                 values=(
-                    objects_in(result, work_place, kind, task.get("data"))
+                    object_answer_by_question(result, work_place, kind, task.get("data"))
                     if kind
-                    else answers_in(result)
+                    else read_answer_by_question(result)
                 ),
                 record=work_place if work_kind == "draft" else name,
                 created=work_record.get("created_at"),
                 fields=fields,
-                first=None if kind else first_answers(work_record.get("history")),
+                first=None if kind else first_answer_by_question(work_record.get("history")),
                 **_submission_details(work_kind, work_record, work_place),
             )
 
@@ -156,7 +156,7 @@ def _submission_details(work_kind: str, work_record: Data, place: str) -> dict[s
     }
 
 
-def answers_in(result: object) -> dict[str, Any]:
+def read_answer_by_question(result: object) -> dict[str, Any]:
     answer_by_question: dict[str, Any] = {}
     for part in result if isinstance(result, list) else ():
         value, kind = part.get("value", {}), part.get("type", "")
@@ -200,19 +200,19 @@ def _read_strict_flag(annotation: Data, field_name: str, place: str) -> bool:
     return read_flag(value, field_name, place)
 
 
-def before_review(annotation: Data, place: str) -> object:
+def answers_before_review(annotation: Data, place: str) -> object:
     reviews = annotation.get("reviews") or ()
     fixing_reviews = [
         fixing_review for fixing_review in reviews if fixing_review.get("fixed_annotation_history")
     ]
-    fixed = sorted(fixing_reviews, key=_time_of)
+    fixed = sorted(fixing_reviews, key=_time_of_step)
     if not fixed and annotation.get("last_action") != FIXED_AND_ACCEPTED:
         return annotation["result"]
     for review in fixed:
         if review.get("previous_annotation_history_result") is not None:
             return review["previous_annotation_history_result"]
     own_result = None
-    for step in sorted(annotation.get("history") or (), key=_time_of):
+    for step in sorted(annotation.get("history") or (), key=_time_of_step):
         if step.get("action") in REVIEW_ACTIONS:
             break
         own_result = step.get("result", own_result)
@@ -225,21 +225,21 @@ def before_review(annotation: Data, place: str) -> object:
     return own_result
 
 
-def first_answers(history: object) -> dict[str, Any] | None:
-    steps = sorted(history if isinstance(history, list) else (), key=_time_of)
+def first_answer_by_question(history: object) -> dict[str, Any] | None:
+    steps = sorted(history if isinstance(history, list) else (), key=_time_of_step)
     handed_in = (step for step in steps if step.get("action") in ("submitted", "updated"))
     first_step = next(handed_in, None)
-    return None if first_step is None else answers_in(first_step.get("result"))
+    return None if first_step is None else read_answer_by_question(first_step.get("result"))
 
 
-def _time_of(step: Data) -> str:
+def _time_of_step(step: Data) -> str:
     return str(step.get("created_at"))
 
 
 # Label objects
 
 
-def objects_in(
+def object_answer_by_question(
     result: object, annotation_place: str, kind: str, data: object = None
 ) -> dict[str, ObjectAnswer]:
     named_objects: list[tuple[str, LabelObject]] = []
@@ -250,31 +250,31 @@ def objects_in(
             name, labels = part.get("from_name", kind), part["value"].get(part["type"])
             labels = labels if isinstance(labels, list) else [""]  # a ranking or a preference
             if not labels:
-                raise _without_label(part, kind, object_place)
+                raise _no_label_error(part, kind, object_place)
             named_objects += [
-                (name, _object(part, kind, label, object_place, data)) for label in labels
+                (name, _read_object(part, kind, label, object_place, data)) for label in labels
             ]
-            extents[name] = _extent(part)
+            extents[name] = _extent_of_part(part)
         elif part["type"] == UNLABELLED_TYPE_BY_KIND.get(kind):
-            raise _without_label(part, kind, object_place)
+            raise _no_label_error(part, kind, object_place)
     objects = group_values(named_objects)
     return {name: ObjectAnswer(objects.get(name, ()), extent) for name, extent in extents.items()}
 
 
-def _without_label(part: Data, kind: str, place: str) -> RatingsError:
+def _no_label_error(part: Data, kind: str, place: str) -> RatingsError:
     return RatingsError(
         f"{place}: found an object of type {part['type']!r} without a label; expected a label in "
         f"type {' or '.join(RESULT_TYPES_BY_KIND[kind])}. Label the object or delete it."
     )
 
 
-def _extent(part: Data) -> tuple[float, ...]:
+def _extent_of_part(part: Data) -> tuple[float, ...]:
     if "original_width" in part:
         return float(part["original_width"]), float(part["original_height"])
     return (float(part["original_length"]),) if "original_length" in part else ()
 
 
-def _object(part: Data, kind: str, label: str, place: str, data: object) -> LabelObject:
+def _read_object(part: Data, kind: str, label: str, place: str, data: object) -> LabelObject:
     value = part["value"]
     if kind == "spans":
         offsets = value.get("globalOffsets") or value
@@ -295,15 +295,19 @@ def _object(part: Data, kind: str, label: str, place: str, data: object) -> Labe
         return Ranking(tuple(frozenset({name}) for name in order), place, displayed)
     if kind == "preferences":
         return Preference("left", "right", CHOICE_BY_SIDE.get(value["selected"], "tie"), place)
-    size = _extent(part)
+    size = _extent_of_part(part)
     if kind == "polygons":
-        return Polygon(tuple(_pixels(x, y, size) for x, y in value["points"]), label, place)
+        return Polygon(
+            tuple(_percent_to_pixels(x, y, size) for x, y in value["points"]), label, place
+        )
     refuse_rotation(value.get("rotation"), place)
-    corner = _pixels(value["x"], value["y"], size)
-    return Box(*corner, *_pixels(value["width"], value["height"], size), label, place)
+    corner = _percent_to_pixels(value["x"], value["y"], size)
+    return Box(*corner, *_percent_to_pixels(value["width"], value["height"], size), label, place)
 
 
-def _pixels(x_percent: Any, y_percent: Any, size: tuple[float, ...]) -> tuple[float, float]:
+def _percent_to_pixels(
+    x_percent: Any, y_percent: Any, size: tuple[float, ...]
+) -> tuple[float, float]:
     width, height = size
     return (
         round(float(x_percent) * width / 100, DECIMALS),
@@ -317,7 +321,7 @@ def _pixels(x_percent: Any, y_percent: Any, size: tuple[float, ...]) -> tuple[fl
 @tool(
     "label_studio_tables",
     "Label Studio CSV or JSON_MIN",
-    has_fields(*OWN_COLUMNS),
+    build_fields_test(*OWN_COLUMNS),
     column_endings=("annotation_id",),
     shows={"raters", "times", "drafts", "none"},
     needs={
@@ -328,24 +332,24 @@ def _pixels(x_percent: Any, y_percent: Any, size: tuple[float, ...]) -> tuple[fl
     },
     omits_none=True,
 )
-def of_tables(export: Export) -> Iterator[Submission]:
+def read_label_studio_table(export: Export) -> Iterator[Submission]:
     """Fields of the item and questions look alike, so each column is both. A task without an
     annotation has a row without a rater.
     """
     for place, row in export.records():
         if row["annotation_id"] in (None, "") and row["annotator"] in (None, ""):
             continue
-        steps = _steps(row.get("history"), place)
+        steps = _history_steps(row.get("history"), place)
         answers = {
-            name: _answer_in(cell)
+            name: _answer_in_cell(cell)
             for name, cell in row.items()
             if name not in COLUMNS_OUTSIDE_ANSWERS
         }
         if any(step.get("action") == FIXED_AND_ACCEPTED for step in steps):
             for part in (part for step in steps for part in step.get("result") or ()):
                 answers.pop(part.get("from_name"), None)
-            answers |= answers_in(
-                before_review({"history": steps, "last_action": FIXED_AND_ACCEPTED}, place)
+            answers |= read_answer_by_question(
+                answers_before_review({"history": steps, "last_action": FIXED_AND_ACCEPTED}, place)
             )
         yield Submission(
             row.get("id"),
@@ -355,13 +359,13 @@ def of_tables(export: Export) -> Iterator[Submission]:
             created=row.get("created_at"),
             updated=row.get("updated_at"),
             changed=row.get("updated_at"),
-            first=first_answers(steps),
+            first=first_answer_by_question(steps),
             seconds=row["lead_time"],
             fields={name: cell for name, cell in row.items() if not isinstance(cell, (list, dict))},
         )
 
 
-def _steps(cell: Any, place: str) -> list[Data]:
+def _history_steps(cell: Any, place: str) -> list[Data]:
     """An item may have a field of the name `history` as well: a dialogue, for example."""
     steps = _parse_json_cell(cell)
     if isinstance(steps, str) and steps.startswith("[{"):
@@ -373,7 +377,7 @@ def _steps(cell: Any, place: str) -> list[Data]:
     return steps if is_history else []
 
 
-def _answer_in(cell: Any) -> Any:
+def _answer_in_cell(cell: Any) -> Any:
     value = _parse_json_cell(cell)
     if isinstance(value, dict):
         return tuple(value["choices"]) if "choices" in value else None

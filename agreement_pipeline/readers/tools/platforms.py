@@ -15,11 +15,11 @@ from agreement_pipeline.readers.rows import (
     Submission,
 )
 from agreement_pipeline.readers.submissions import (
+    build_fields_test,
     get_nested,
     group_values,
-    has_fields,
-    plain_fields,
     read_flag,
+    select_plain_fields,
     tool,
 )
 from agreement_pipeline.text import listed
@@ -44,11 +44,11 @@ def _video_error(place: str, finding: str) -> RatingsError:
 @tool(
     "dataloop",
     "Dataloop's items",
-    has_fields("annotations", "datasetId"),
+    build_fields_test("annotations", "datasetId"),
     column_endings=("datasetId",),
     shows={"raters", "times", "assisted", "rejected"},
 )
-def dataloop(export: Export) -> Iterator[Submission]:
+def read_dataloop(export: Export) -> Iterator[Submission]:
     for place, item in export.records():
         classes = [
             annotation for annotation in item["annotations"] if annotation["type"] == "class"
@@ -64,7 +64,9 @@ def dataloop(export: Export) -> Iterator[Submission]:
             }
             for system in systems:
                 attributes = {**(system.get("attributes") or {})}
-                answers |= {name: _as_ticks(value) for name, value in attributes.items()}
+                answers |= {
+                    name: _several_values_as_ticks(value) for name, value in attributes.items()
+                }
             is_issue = any(system.get("status") == "issue" for system in systems)
             yield Submission(
                 item["name"],
@@ -75,18 +77,18 @@ def dataloop(export: Export) -> Iterator[Submission]:
                 created=annotations[0].get("createdAt"),
                 updated=annotations[-1].get("updatedAt"),
                 assisted=any(system.get("automated") for system in systems),
-                fields={**plain_fields(item), "stem": PurePosixPath(item["name"]).stem},
+                fields={**select_plain_fields(item), "stem": PurePosixPath(item["name"]).stem},
             )
 
 
 @tool(
     "encord",
     "Encord's label rows",
-    has_fields("label_hash", "data_units"),
+    build_fields_test("label_hash", "data_units"),
     column_endings=("label_hash",),
     shows={"raters", "times", "drafts", "assisted"},
 )
-def encord(export: Export) -> Iterator[Submission]:
+def read_encord(export: Export) -> Iterator[Submission]:
     """A label row is a branch, and a branch a rater."""
     for place, row in export.records():
         for unit in row["data_units"].values():
@@ -114,11 +116,11 @@ def encord(export: Export) -> Iterator[Submission]:
                     assisted=not all(
                         annotation.get("manualAnnotation", True) for annotation in annotations
                     ),
-                    fields=plain_fields({**row, **unit}),
+                    fields=select_plain_fields({**row, **unit}),
                 )
 
 
-def _as_ticks(value: Any) -> Any:
+def _several_values_as_ticks(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -129,18 +131,18 @@ def _option_values(value: Any) -> Any:
 @tool(
     "labelbox",
     "Labelbox NDJSON",
-    has_fields("data_row", "projects"),
+    build_fields_test("data_row", "projects"),
     column_endings=("data_row",),
     shows={"raters", "times", "skips", "drafts", "gold", "none"},
 )
-def labelbox(export: Export) -> Iterator[Submission]:
+def read_labelbox(export: Export) -> Iterator[Submission]:
     """A benchmark's reference label is gold."""
     for place, row in export.records():
         data = row["data_row"]
         item = data.get("global_key") or data.get("external_id") or data["id"]
         for project in row["projects"].values():
             fields = {
-                **plain_fields(data, str),
+                **select_plain_fields(data, str),
                 "project": project.get("name"),
                 "batch": get_nested(project, "project_details", "batch_name"),
                 **{
@@ -173,7 +175,7 @@ def labelbox(export: Export) -> Iterator[Submission]:
                     {
                         name: answer
                         for classification in classes
-                        for name, answer in _class_answers(classification)
+                        for name, answer in _iterate_classification_answers(classification)
                     },
                     record,
                     status="skipped" if is_skipped else "submitted",
@@ -186,7 +188,7 @@ def labelbox(export: Export) -> Iterator[Submission]:
                 )
 
 
-def _class_answers(classification: Data) -> Iterator[tuple[str, Any]]:
+def _iterate_classification_answers(classification: Data) -> Iterator[tuple[str, Any]]:
     if "radio_answer" in classification:
         yield classification["name"], get_nested(classification, "radio_answer", "value")
     elif "checklist_answers" in classification:
@@ -201,11 +203,11 @@ def _class_answers(classification: Data) -> Iterator[tuple[str, Any]]:
 @tool(
     "superannotate",
     "SuperAnnotate",
-    has_fields("metadata", "instances"),
+    build_fields_test("metadata", "instances"),
     column_endings=("instances",),
     shows={"raters", "times", "skips", "drafts", "assisted", "rejected"},
 )
-def superannotate(export: Export) -> Iterator[Submission]:
+def read_superannotate(export: Export) -> Iterator[Submission]:
     """Overlap is copies of an item in several folders."""
     for place, record in export.records():
         about = record["metadata"]
@@ -241,5 +243,5 @@ def superannotate(export: Export) -> Iterator[Submission]:
                 assisted=any(
                     instance.get("creationType", "Manual") != "Manual" for instance in instances
                 ),
-                fields=plain_fields(about),
+                fields=select_plain_fields(about),
             )

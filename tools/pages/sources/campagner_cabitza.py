@@ -3,7 +3,7 @@
 import numpy as np
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures.reliability import random_choice
+from agreement_pipeline.measures.reliability import random_choice_share
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 from tools.pages.sources._figure import Figure, Source
@@ -81,7 +81,7 @@ def _self_agreement() -> list[Figure]:
 
 def _reliability() -> list[Figure]:
     most = float(
-        random_choice(
+        random_choice_share(
             np.array([[c / 12, 1 - c / 12] for c in range(13)]), np.array([0.5, 0.5])
         ).max()
     )

@@ -42,7 +42,7 @@ def hypo(name: str) -> LabelsByRater:
 
 def laboratories() -> LabelsByRater:
     """The three reference laboratories of table 1."""
-    codes = [[REACTIONS.index(label) for label in row[:R]] for row in SEROLOGY]
+    codes = [[REACTIONS.position_of_label(label) for label in row[:R]] for row in SEROLOGY]
     return LabelsByRater(
         codes, list(SEROLOGY.values()), scale=REACTIONS, raters=("Ref-1", "Ref-2", "Ref-3")
     )
@@ -50,7 +50,7 @@ def laboratories() -> LabelsByRater:
 
 def laboratory_t(labels: Codes | None = None) -> LabelsByRater:
     """Laboratory T against the three, or a classifier with other labels."""
-    own = np.array([REACTIONS.index(row[R]) for row in SEROLOGY])
+    own = np.array([REACTIONS.position_of_label(row[R]) for row in SEROLOGY])
     return laboratories().with_classifier(own if labels is None else labels, "T")
 
 
@@ -71,7 +71,7 @@ def _guessed() -> LabelsByRater:
     place = 4 ** np.arange(4)[::-1]
     panels = (rng.integers(4, size=(200, 4)) @ place for _ in range(DRAWS))
     weights = [np.bincount(panel, minlength=len(ways)) for panel in panels]
-    return LabelsByRater(ways, scale=LABELS, raters=EXPERTS).reweighted(np.array(weights, float))
+    return LabelsByRater(ways, scale=LABELS, raters=EXPERTS).with_weights(np.array(weights, float))
 
 
 def _of(name: str, patterns: LabelsByRater) -> dict[str, float]:
@@ -183,7 +183,7 @@ def _against_t() -> list[Figure]:
     va, s = (parts(MEASURES[name](laboratory_t())) for name in ("vanbelle_albert_kappa", "shah_s"))
     divided = "dividing by r² where equation 7 divides by r(r-1)"
     a_e, value = _by_r_squared(s)
-    constant = np.full(len(SEROLOGY), REACTIONS.index("RE"))
+    constant = np.full(len(SEROLOGY), REACTIONS.position_of_label("RE"))
     trivial = [
         float(MEASURES[name](laboratory_t(constant)).value)
         for name in ("vanbelle_albert_kappa", "shah_s")
