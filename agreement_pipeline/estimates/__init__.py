@@ -22,6 +22,8 @@ from agreement_pipeline.estimates.estimates import (
     Estimate as Estimate,
     estimate as estimate,
     estimate_each as estimate_each,
+    estimate_redrawn as estimate_redrawn,
+    reestimate as reestimate,
     find_registered_measure as find_registered_measure,
     ROUND as ROUND,
     SCOPE_KINDS as SCOPE_KINDS,

@@ -25,6 +25,8 @@ from agreement_pipeline.intervals import (
     build_confidence_distribution,
     compute_points,
     gather_evidence,
+    resampling_masses,
+    reweight_to_draw,
 )
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, find_measure
 from agreement_pipeline.ratings import Array, Scale
@@ -162,6 +164,8 @@ class Estimate(WithLimits):
         What would tell more, if the value is only the least that it can be. Empty otherwise.
     population, distribution
         Which raters the interval is about, and the confidence distribution of the true value.
+    statistic, inference
+        What was estimated and how, from which fresh rounds can be drawn. None if they are not kept.
     """
 
     measure: str
@@ -191,6 +195,8 @@ class Estimate(WithLimits):
     at_least: str = ""
     population: Population = "these raters"
     distribution: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
+    statistic: Statistic | None = field(default=None, repr=False, compare=False)
+    inference: Inference | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         valued, limited = self.value is not None, self.interval is not None
@@ -277,6 +283,8 @@ MAPPED = (
     *("raters_left_out", "misled"),
 )
 DEFAULT = Inference()
+SCOPES_THAT_KEEP = ("round", "stratum", "classifier")
+"""Others are many, and each would keep a copy of the round."""
 CHOSEN_RATINGS_LEVEL = 0.001
 """The level at which ratings are taken to depend on what was said."""
 
@@ -336,8 +344,9 @@ def estimate_each(
         )
         for point in points
     }
+    kept = statistic if scope.kind in SCOPES_THAT_KEEP else None
     return [
-        replace(estimate, measure=record.name)
+        replace(estimate, measure=record.name, statistic=kept, inference=inference)
         for record in requested
         for estimate in estimates_by_measure[record.computed_as]
     ]
@@ -353,6 +362,28 @@ COMMON_MEASURES = (
     "icc_3_1",
 )
 """Of a name that several families share, these are told."""
+
+
+def reestimate(estimate: Estimate, statistic: Statistic, inference: Inference) -> Estimate:
+    """The estimate of the same measure and scope on another statistic."""
+    of_category = estimate.scope.kind == "category"
+    scope = ROUND if of_category else estimate.scope
+    estimates = estimate_each([estimate.measure], statistic, inference, scope=scope)
+    return next(other for other in estimates if other.scope == estimate.scope)
+
+
+def estimate_redrawn(
+    estimate: Estimate,
+    population: Statistic,
+    n_units: int,
+    inference: Inference,
+    rng: np.random.Generator,
+) -> Estimate:
+    """The same estimate on a fresh round, of so many items or clusters drawn from a population."""
+    masses = resampling_masses(population)
+    draws = rng.multinomial(n_units, masses / masses.sum()).astype(float)
+    drawn = reweight_to_draw(population, draws)
+    return reestimate(estimate, drawn, replace(inference, lower_only=True))
 
 
 def find_registered_measure(name: str) -> Measure:

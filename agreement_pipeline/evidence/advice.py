@@ -19,14 +19,13 @@ from agreement_pipeline.estimates import (
     standing_out,
 )
 from agreement_pipeline.integrity import find_raters_too_near
-from agreement_pipeline.intervals import share_interval
+from agreement_pipeline.intervals import Looks, share_interval
 from agreement_pipeline.policy import (
     BUNDLED,
     REASONS,
     Decision,
     Policy,
     Verdict,
-    estimate_more_items,
     find_min_items,
     recheck_on_parts_of_round,
     select_judged_ratings,
@@ -370,12 +369,17 @@ def _n_units_lacking(verdict: Verdict) -> int:
     return verdict.rule.min_items - estimate.n_apart if estimate else 0
 
 
+def _items_needed(verdict: Verdict) -> tuple[int, int]:
+    """How many items are missing before the rule is judged, and then before it decides."""
+    fresh_round = verdict.fresh_round
+    return _n_units_lacking(verdict), (fresh_round.n or 0) if fresh_round else 0
+
+
 def _steps_against_kind(
     verdicts: Sequence[Verdict], kind: str, held_round: HeldRound
 ) -> Iterator[Step]:
-    verdict = max(verdicts, key=_n_units_lacking)
+    verdict = max(verdicts, key=_items_needed)
     rule, estimate = verdict.rule, verdict.estimate
-    halfway = (1 + rule.reliable) / 2
     if kind == "low":
         strata = [
             str(stratum_verdict.scope)
@@ -409,56 +413,7 @@ def _steps_against_kind(
                 "agreement-pipeline guide strata",
             )
             return
-        n_more = estimate_more_items(estimate, rule.reliable) if estimate else None
-        if kind == "too_few_items" and estimate:
-            n_more = _n_units_lacking(verdict)
-        unit = "items" if estimate is None or estimate.n_clusters is None else "clusters of items"
-        statistic = (
-            build_round_statistic(held_round.ratings, rule.measure)
-            if rule.scope == "round"
-            else None
-        )
-        min_units = None
-        if statistic is not None:
-            min_units = find_min_items(
-                rule.measure, rule.reliable, statistic, held_round.policy.inference
-            )
-        even = "If agreement stays the same, the chance that this decides is even."
-        if estimate and estimate.looks and estimate.judged_on is not None:
-            following = estimate.looks.next_look_after(estimate.judged_on)
-            if following is None:
-                last_look = "This was the last look of the plan, so only a fresh round can decide."
-                yield Step("Label a fresh round.", last_look, "agreement-pipeline guide planning")
-                return
-            n_more, even = (
-                following - estimate.judged_on,
-                f"The next look is at {following} {unit}.",
-            )
-        lacking = min_units - estimate.n_apart if min_units and estimate else 0
-        if n_more == math.inf:
-            yield Step(
-                "Discuss the items on which raters differ.",
-                "Agreement is so near the cut-off that more items will hardly decide it.",
-                held_round.command_for_disputed,
-            )
-            return
-        if (n_more or 0) < lacking:
-            n_more, even = lacking, ""
-        of_scope = f" of {verdict.scope}" if verdict.scope.kind == "stratum" else ""
-        amount = f"{f'about {n_more:,} ' if n_more else ''}more {unit}{of_scope}"
-        reason_text = (
-            even if n_more and kind != "too_few_items" else f"{REASONS[kind].helps.capitalize()}."
-        )
-        if lacking > 0:
-            too_few = f"Under {min_units} {unit}, not even full agreement would be enough."
-            reason_text = f"{reason_text} {too_few}".lstrip()
-        value = (
-            estimate.value if estimate and estimate.value is not None else rule.reliable + BETTER
-        )
-        expected = min(max(BEST, halfway), max(value, rule.reliable + 0.01))
-        like_this = kind != "too_few_items"
-        plan = held_round.plan(expected, like_this=like_this)
-        yield Step(f"Label {amount}, drawn as these were.", reason_text, plan)
+        yield _label_more(verdict, kind, held_round)
     else:
         reason = REASONS.get(kind)
         yield Step(
@@ -466,6 +421,84 @@ def _steps_against_kind(
             f"What helps: {reason.helps}." if reason else f"{verdict.reason}.",
             "agreement-pipeline guide reasons",
         )
+
+
+def _label_more(verdict: Verdict, kind: str, held_round: HeldRound) -> Step:
+    """A fresh round, of as many items as the reason says. More items of the same round are asked
+    for where it was too small to be judged, or where the policy plans how often it is judged.
+    """
+    rule, estimate, fresh_round = verdict.rule, verdict.estimate, verdict.fresh_round
+    unit = "items" if estimate is None or estimate.n_clusters is None else "clusters of items"
+    of_scope = f" of {verdict.scope}" if verdict.scope.kind == "stratum" else ""
+    n_missing = _count_missing_for_full_agreement(verdict, held_round)
+    too_few = ""
+    if n_missing and estimate:
+        min_units = estimate.n_apart + n_missing
+        too_few = f"Under {min_units} {unit}, not even full agreement would be enough."
+    amount = f"about {n_missing:,} more {unit}" if n_missing else f"more {unit}"
+    reason_text = too_few or f"{REASONS[kind].helps.capitalize()}."
+    if estimate and estimate.looks and estimate.judged_on is not None:
+        following = estimate.looks.next_look_after(estimate.judged_on)
+        if following is None:
+            last_look = "This was the last look of the plan, so only a fresh round can decide."
+            return Step("Label a fresh round.", last_look, "agreement-pipeline guide planning")
+        n_to_look = following - estimate.judged_on
+        amount = f"about {max(n_to_look, n_missing):,} more {unit}"
+        if n_missing <= n_to_look:
+            reason_text = f"The next look is at {following} {unit}. {too_few}".rstrip()
+    elif kind == "too_few_items" and estimate:
+        amount = f"about {max(_n_units_lacking(verdict), n_missing):,} more {unit}"
+        reason_text = f"{REASONS[kind].helps.capitalize()}. {too_few}".rstrip()
+    elif fresh_round is not None and fresh_round.is_too_small:
+        amount = f"a fresh round of more {unit}"
+        reason_text = f"These {unit} are too few to say how many would decide. {too_few}".rstrip()
+    elif fresh_round is not None and fresh_round.n is None:
+        return Step(
+            "Discuss the items on which raters differ.",
+            f"Agreement is so near the cut-off that more {unit} will hardly decide it.",
+            held_round.command_for_disputed,
+        )
+    elif fresh_round is not None and fresh_round.n is not None:
+        chance = in_words(fresh_round.chance, WHOLE_PERCENT)
+        if held_round.policy.always_valid_at is None:
+            amount = f"a fresh round of about {fresh_round.n:,} {unit}"
+            looks = _describe_planned_looks(fresh_round.n, held_round.policy)
+            reason_text = f"So many decide with a chance of {chance}. {too_few}"
+            reason_text = f"{reason_text.rstrip()} {looks}"
+        else:
+            amount = f"about {max(1, fresh_round.n - fresh_round.n_now):,} more {unit}"
+            reason_text = f"{fresh_round.n:,} in all decide with a chance of {chance}. {too_few}"
+    value = estimate.value if estimate and estimate.value is not None else rule.reliable + BETTER
+    expected = min(max(BEST, (1 + rule.reliable) / 2), max(value, rule.reliable + 0.01))
+    like_this = kind != "too_few_items" and (fresh_round is None or fresh_round.n is not None)
+    plan = held_round.plan(expected, like_this=like_this)
+    return Step(f"Label {amount}{of_scope}, drawn as these were.", reason_text.rstrip(), plan)
+
+
+def _describe_planned_looks(n: int, policy: Policy) -> str:
+    """The lines of a policy under which the next round may be judged halfway too."""
+    looks = Looks((math.ceil(n / 2), n))
+    n_resamples = replace(policy.inference, looks=looks).min_resamples()
+    more_resamples = (
+        f" and `n_resamples: {n_resamples}`" if policy.n_resamples < n_resamples else ""
+    )
+    return (
+        "It may be judged halfway too if the policy says so before its first item is labelled: "
+        f"`looks: {{at: [{looks.at[0]}, {looks.at[1]}]}}`{more_resamples}."
+    )
+
+
+def _count_missing_for_full_agreement(verdict: Verdict, held_round: HeldRound) -> int:
+    """How many more items there must be before full agreement would be enough."""
+    rule, estimate = verdict.rule, verdict.estimate
+    if estimate is None or rule.scope != "round":
+        return 0
+    statistic = estimate.statistic or build_round_statistic(held_round.ratings, rule.measure)
+    if statistic is None:
+        return 0
+    inference = replace(estimate.inference or held_round.policy.inference, judged_on=None)
+    min_units = find_min_items(rule.measure, rule.reliable, statistic, inference)
+    return max(0, (min_units or 0) - estimate.n_apart)
 
 
 def _expected_value_for_plan(policy: Policy) -> float:

@@ -23,6 +23,7 @@ from agreement_pipeline.intervals.draws import (
     PRIOR_MASS as PRIOR_MASS,
     Interval as Interval,
     resampling_masses as resampling_masses,
+    reweight_to_draw as reweight_to_draw,
     map_in_order as map_in_order,
     draw_in_blocks as draw_in_blocks,
     draw_reweighted as draw_reweighted,

@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import Statistic
+from agreement_pipeline.statistics import Clusters, Statistic
 
 PRIOR_MASS = 3.0
 CELLS_PER_BLOCK = 2_000_000
@@ -139,6 +139,17 @@ _libraries = cache(ThreadpoolController)
 
 def resampling_masses(statistic: Statistic) -> Array:
     return statistic.weights if statistic.clusters is None else statistic.clusters.times
+
+
+def reweight_to_draw(population: Statistic, draws_by_unit: Array) -> Statistic:
+    """The round in which each row of a population, or each cluster, was drawn so many times."""
+    clusters = population.clusters
+    if clusters is None:
+        return population.with_weights(draws_by_unit)
+    drawn_population = population.with_clusters(Clusters(clusters.places, draws_by_unit))
+    return drawn_population.with_weights(
+        draws_by_unit[clusters.places] * clusters.sizes(population.weights)
+    )
 
 
 def spread_unit_weights_over_rows(statistic: Statistic, unit_weights: Array) -> Array:

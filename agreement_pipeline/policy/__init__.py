@@ -19,6 +19,10 @@ from agreement_pipeline.policy.new_items import (
     find_headline_measure as find_headline_measure,
     describe_new_items as describe_new_items,
 )
+from agreement_pipeline.policy.fresh_round import (
+    FreshRound as FreshRound,
+    find_min_items as find_min_items,
+)
 from agreement_pipeline.policy.label_planning import (
     describe_drawn_part_needed as describe_drawn_part_needed,
     advise_on_label as advise_on_label,
@@ -31,7 +35,6 @@ from agreement_pipeline.policy.planning import (
     DEFAULT_PREVALENCE as DEFAULT_PREVALENCE,
     DEFAULT_PROBABILITY as DEFAULT_PROBABILITY,
     Plan as Plan,
-    find_min_items as find_min_items,
     plan as plan,
     warn_of_unplanned_look as warn_of_unplanned_look,
 )
@@ -49,7 +52,6 @@ from agreement_pipeline.policy.reasons import (
     REASONS as REASONS,
     Reason as Reason,
     describe_limits_of_agreement as describe_limits_of_agreement,
-    estimate_more_items as estimate_more_items,
 )
 from agreement_pipeline.policy.waivers import (
     NO_WAIVERS as NO_WAIVERS,

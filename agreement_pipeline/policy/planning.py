@@ -17,11 +17,13 @@ import numpy as np
 from agreement_pipeline.counting import Rated
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import (
+    ROUND,
     Estimate,
     build_round_statistic,
     estimate,
     estimate_label,
     find_registered_measure,
+    measure_ratings,
 )
 from agreement_pipeline.intervals import (
     NORMAL,
@@ -30,15 +32,27 @@ from agreement_pipeline.intervals import (
     Looks,
     min_draws,
     resampling_masses,
+    reweight_to_draw,
+    tail_with_second_look,
 )
 from agreement_pipeline.measures import SUBJECTS
+from agreement_pipeline.policy.decision import select_judged_ratings
+from agreement_pipeline.policy.fresh_round import (
+    FEWEST_ITEMS,
+    HOPELESS_SHARE,
+    MIN_SHARE_OVER_CUTOFF,
+    MOST_ITEMS,
+    PLANNING_INFERENCE,
+    PROBABILITY,
+    Forecast,
+    can_be_redrawn,
+    find_min_items,
+)
 from agreement_pipeline.policy.label_planning import LabelDesign, iterate_label_designs
 from agreement_pipeline.policy.policy import Policy, Rule
-from agreement_pipeline.policy.reasons import describe_risks
 from agreement_pipeline.ratings import Array, Codes, Ratings, Scale, Trains
 from agreement_pipeline.statistics import (
     CategoryCounts,
-    Clusters,
     LabelsByRater,
     ReplicatedLabels,
     Statistic,
@@ -49,22 +63,16 @@ from agreement_pipeline.text import counted, in_words, listed
 N_ROUNDS = 600
 N_RESAMPLES = 1_000
 FEWEST_POSSIBLE, N_POSSIBLE, MOST_MASSES = 100, 500, 5_000_000
-FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
 GLANCE_SHARE, STEP_SHARE, FINAL_SHARE = 0.05, 0.25, 1.0
 """A number of items is tried on so many rounds, as shares of `n_rounds`."""
-HOPELESS_SHARE = 0.5
-"""Under this share of the probability a glance is enough."""
 N_FITTED_STEPS = 4
-MIN_SHARE_OVER_CUTOFF = 0.75
-"""How much of what an earlier round leaves open lies over the cut-off, if one can plan from it."""
-MIN_RELATIVE_GAIN = 0.5
-"""What a doubling of the items must bring, as a share of what it brings if agreement is known."""
 TAIL_SHARE = 0.1
+CURVE_FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
+"""A curve of chances has so many times the planned items."""
 N_FIT_ITERATIONS, MAX_PROBIT = 8, 4.0
 MAX_FACTOR = 4
 """A fitted curve may ask for so many times as many items at once, or so many times fewer."""
-PLANNING_INFERENCE = Inference(n_resamples=N_RESAMPLES)
-DEFAULT_EXPECTED_VALUE, DEFAULT_PROBABILITY = 0.85, 0.9
+DEFAULT_EXPECTED_VALUE, DEFAULT_PROBABILITY = 0.85, PROBABILITY
 DEFAULT_PREVALENCE, DEFAULT_LABELS_PER_ITEM = (0.5, 0.5), (3,)
 
 
@@ -124,31 +132,21 @@ class Plan(Tabular):
         yield {name: row[name] for name in (*columns, "ratings", "decided", "impossible")}
 
 
-KNOWN_REACH = np.ones(1)
-"""How far agreement is over the cut-off, in any unit."""
-
-
 class Trial(NamedTuple):
-    """How many of some simulated rounds decide, by how far agreement is over the cut-off (T,)."""
+    """How many of some simulated rounds decide."""
 
-    reach: Array
-    deciding: Array
-    rounds: Array
+    deciding: float
+    rounds: float
 
     @property
     def share(self) -> float:
-        return float(self.deciding.sum() / self.rounds.sum())
+        return self.deciding / self.rounds
 
-    def combined_with(self, other: "Trial") -> "Trial":
-        reaches, deciding, rounds = np.hstack([self, other])
-        reach, reach_places = np.unique(reaches, return_inverse=True)
-        merged = (
-            np.bincount(reach_places, counts).astype(np.float64) for counts in (deciding, rounds)
-        )
-        return Trial(reach, *merged)
+    def with_more(self, other: "Trial") -> "Trial":
+        return Trial(self.deciding + other.deciding, self.rounds + other.rounds)
 
 
-NO_TRIAL = Trial(*np.empty((3, 0)))
+NO_TRIAL = Trial(0.0, 0.0)
 
 
 class PossiblePopulations(NamedTuple):
@@ -222,6 +220,8 @@ def plan(
     PolicyError
         One rule and its population do not say how many items the policy needs.
     """
+    if earlier is not None:
+        earlier = select_judged_ratings(earlier, policy)
     holding_rules = [rule for rule in policy.rules if rule.effect == "hold"]
     rules = [rule for rule in holding_rules if rule.scope == "round"]
     label_rules = [rule for rule in holding_rules if rule.scope == "label"]
@@ -265,6 +265,16 @@ def plan(
         n_fewer = max(N_RESAMPLES, inference.min_resamples())  # unless limits lie far out
         inference = replace(inference, n_resamples=n_fewer)
     n_together = len(holding_rules) if policy.familywise == "holm" else 1
+    estimate_by_measure: dict[str, Estimate] = {}
+    if earlier is not None and policy.inference.looks is None:
+        round_estimates = measure_ratings(
+            earlier, [rule.measure for rule in rules], policy.inference, scopes=("round",)
+        )
+        estimate_by_measure = {
+            round_estimate.measure: round_estimate
+            for round_estimate in round_estimates
+            if round_estimate.scope == ROUND
+        }
     plans_of_label = (
         _plan_label(rule, design, inference, trains, probability, n_rounds, n_together)
         for rule in label_rules
@@ -285,6 +295,7 @@ def plan(
                     n_rounds=n_rounds,
                     n_together=n_together,
                     sampled=earlier is not None,
+                    sample_estimate=estimate_by_measure.get(rule.measure),
                 )
                 for rule, population in populations_by_rule
             ),
@@ -337,10 +348,18 @@ def _plan_label(
             reweight_to_draw = design.draw(rng, n_items)
             (label_estimate,) = estimate_label(reweight_to_draw, [rule.measure], inference, trains)
             n_deciding += judging.decides(label_estimate)
-        return Trial(KNOWN_REACH, np.array([float(n_deciding)]), np.array([float(n_rounds_now)]))
+        return Trial(float(n_deciding), float(n_rounds_now))
 
     start = max(rule.min_items, FEWEST_ITEMS)
     return search_n_items(plan, simulate, start, inference.tail)
+
+
+def describe_risks(half_alpha: float) -> str:
+    """The risk of a wrong admission at one look, and at two if the first chooses the second."""
+    single_look_risk, two_look_risk = (
+        f"{100 * risk:.2g}%" for risk in (half_alpha, tail_with_second_look(half_alpha))
+    )
+    return f"from {single_look_risk} to as much as {two_look_risk}"
 
 
 def warn_of_unplanned_look(policy: Policy) -> str | None:
@@ -365,18 +384,16 @@ def plan_measure(
     n_rounds: int = N_ROUNDS,
     n_together: int = 1,
     sampled: bool = False,
+    sample_estimate: Estimate | None = None,
 ) -> Plan:
     """How many items of the population a round needs before a rule decides often enough.
 
-    If the population is only a sample, such as an earlier round, the share that decides is averaged
-    over the populations that it leaves open and that are over the cut-off. This is called assurance
-    (O'Hagan, Stevens & Campbell 2005, https://doi.org/10.1002/pst.175). The populations are those
-    of Rubin's Bayesian bootstrap, with the unseen items of an interval if all of them are alike. If
-    fewer than three in four are over the cut-off, the sample is too small.
+    If the population is only a sample, such as an earlier round, the number is that of the reason
+    of its verdict (`Forecast`). If fewer than three in four of the populations that it leaves open
+    are over the cut-off, it is too small. With planned looks, rounds of these populations are
+    simulated (Rubin's Bayesian bootstrap, with unseen items if all of the sample are alike).
 
-    An unlucky sample would ask for very many items. So the plan stops where twice as many items
-    bring less than half of what they bring if agreement is known. Labels are then bought at one
-    price per round that decides, whether the sample was lucky or not.
+    For a known population:
 
     1. A glance at a twentieth of `n_rounds` shows whether a number of items is hopeless. It grows
        fourfold until it is not. If all rounds then decide, the last step is halved.
@@ -388,56 +405,91 @@ def plan_measure(
     A measure of every category is planned for the lowest one. Holm's procedure corrects
     `n_together` verdicts, and the plan is for the level that the first of them must meet.
     """
+    if sample_estimate is not None and sample_estimate.inference is not None:
+        inference = sample_estimate.inference
     judging = RuleOnSimulation(measure, reliable, min_items, inference, n_together)
     unsearched_plan = build_unsearched_plan(judging, population, probability)
-    possible_populations = PossiblePopulations([resampling_masses(population)], KNOWN_REACH)
-    if sampled and unsearched_plan.impossible is None:
-        possible_populations = draw_possible_populations(judging, population)
-        if not np.ptp(possible_populations.reach) and population.clusters is None:
-            population = population.with_unseen(PRIOR_MASS)
-            possible_populations = draw_possible_populations(judging, population)
-        share_over = float(np.mean(possible_populations.reach > 0))
-        reason = (
-            f"too small to plan from: it leaves a value over {reliable:g} open, and one under it "
-            f"too ({100 * (1 - share_over):.0f}%). Plan from more items, or with --expected"
-        )
-        unsearched_plan = replace(
-            unsearched_plan,
-            over=share_over,
-            impossible=None if share_over >= MIN_SHARE_OVER_CUTOFF else reason,
-        )
     if unsearched_plan.impossible:
         return unsearched_plan
+    if sampled and inference.looks is None:
+        sample_estimate = sample_estimate or estimate(measure, population, inference)
+        return plan_like_sample(unsearched_plan, judging, sample_estimate)
     if inference.looks is not None:
+        possible_populations = PossiblePopulations([resampling_masses(population)], np.ones(1))
+        if sampled:
+            possible_populations = draw_possible_populations(judging, population)
+            if not np.ptp(possible_populations.reach) and population.clusters is None:
+                population = population.with_unseen(PRIOR_MASS)
+                possible_populations = draw_possible_populations(judging, population)
+            share_over = float(np.mean(possible_populations.reach > 0))
+            unsearched_plan = refuse_too_small(unsearched_plan, share_over)
+            if unsearched_plan.impossible:
+                return unsearched_plan
         return simulate_looks(
             unsearched_plan, judging, population, possible_populations, inference.looks, n_rounds
         )
 
     n_simulated: Counter[int] = Counter()
+    masses = resampling_masses(population)
 
     def simulate(n_items: int, share_of_rounds: float) -> Trial:
         seed, n_rounds_now = n_simulated[n_items], max(1, round(n_rounds * share_of_rounds))
         n_simulated[n_items] += n_rounds_now
         rng = np.random.default_rng([seed, n_items])
-        places = possible_populations.draw_populations(rng, n_rounds_now)
-        drawn_rounds = (
-            sample_round(population, n_items, possible_populations.masses[population_place], rng)
-            for population_place in places
-        )
-        decisions = [
-            judging.decides(estimate(measure, population_place, judging.inference_at_look(number)))
-            for number, population_place in enumerate(drawn_rounds, seed)
-        ]
-        trial = Trial(
-            possible_populations.reach[places],
-            np.array(decisions, dtype=float),
-            np.ones(n_rounds_now),
-        )
-        return NO_TRIAL.combined_with(trial)
+        n_deciding = 0
+        for number in range(seed, seed + n_rounds_now):
+            drawn = sample_round(population, n_items, masses, rng)
+            n_deciding += judging.decides(
+                estimate(measure, drawn, judging.inference_at_look(number))
+            )
+        return Trial(float(n_deciding), float(n_rounds_now))
 
     start = max(min_items, FEWEST_ITEMS)
-    return search_n_items(
-        unsearched_plan, simulate, start, inference.tail, possible_populations.reach
+    return search_n_items(unsearched_plan, simulate, start, inference.tail)
+
+
+def refuse_too_small(unsearched_plan: Plan, share_over: float) -> Plan:
+    reason = (
+        f"too small to plan from: it leaves a value over {unsearched_plan.reliable:g} open, and "
+        f"one under it too ({100 * (1 - share_over):.0f}%). Plan from more items, or with "
+        "--expected"
+    )
+    impossible = None if share_over >= MIN_SHARE_OVER_CUTOFF else reason
+    return replace(unsearched_plan, over=share_over, impossible=impossible)
+
+
+def plan_like_sample(
+    unsearched_plan: Plan, judging: RuleOnSimulation, sample_estimate: Estimate
+) -> Plan:
+    """The plan of fresh rounds like a sample, with the number that the reason of a verdict says."""
+    if not can_be_redrawn(sample_estimate):
+        return refuse_too_small(unsearched_plan, 0.0)
+    forecast = Forecast(sample_estimate, judging.cutoff, judging.n_together)
+    plan = refuse_too_small(unsearched_plan, forecast.share_over)
+    if plan.impossible:
+        return plan
+    probability, size = plan.probability, plan.items_a_cluster
+    n_units = forecast.find_size(probability, judging.min_items)
+    if n_units is None:
+        return replace(plan, impossible=f"{MOST_ITEMS:,} items would not do")
+    n_few, n_many = (
+        forecast.find_size(probability, judging.min_items, reach_quantile)
+        for reach_quantile in np.quantile(
+            forecast.reach, (1 - TAIL_SHARE, TAIL_SHARE), method="nearest"
+        ).reshape(2, 1)
+    )
+    sizes = sorted({max(1, round(n_units * factor)) for factor in CURVE_FACTORS})
+    return replace(
+        plan,
+        n_items=convert_units_to_items(n_units, size),
+        decided=forecast.chance(n_units),
+        curve=tuple((convert_units_to_items(n, size), forecast.chance(n)) for n in sizes),
+        between=None
+        if n_few is None
+        else (
+            convert_units_to_items(n_few, size),
+            None if n_many is None else convert_units_to_items(n_many, size),
+        ),
     )
 
 
@@ -511,42 +563,11 @@ def draw_possible_populations(
     return PossiblePopulations(drawn_masses, np.where(np.isnan(reach), -inf, reach))
 
 
-def find_min_items(
-    measure: str, cutoff: float, statistic: Statistic, inference: Inference = PLANNING_INFERENCE
-) -> int | None:
-    """On fewer items, not even full agreement is enough. With looks, it is the first that can
-    decide.
-
-    Categories have the shares of the statistic, and each item as many ratings as most of its items
-    have.
-    """
-    if (
-        type(statistic) is not CategoryCounts
-        or np.count_nonzero(statistic.n_meeting_by_category) < 2
-    ):
-        return None
-
-    def enough(n_items: int) -> bool:
-        counts = statistic.in_full_agreement(n_items)
-        perfect_estimate = estimate(measure, counts, replace(inference, lower_only=True))
-        return perfect_estimate.interval is not None and perfect_estimate.interval.low >= cutoff
-
-    if inference.looks is not None:
-        return next(filter(enough, inference.looks.at), None)
-    n_enough = FEWEST_ITEMS
-    while not enough(n_enough):  # far beyond their tightest, always valid limits tell nothing
-        n_enough *= 2
-        if n_enough > MOST_ITEMS:
-            return None
-    return bisect_left(range(n_enough), True, lo=max(n_enough // 2, FEWEST_ITEMS), key=enough)
-
-
 def search_n_items(
     unsearched_plan: Plan,
     simulate: Callable[[int, float], Trial],
     start: int,
     tail: float,
-    reach: Array = KNOWN_REACH,
 ) -> Plan:
     hopeless_share = HOPELESS_SHARE * unsearched_plan.probability
     too_few = n_items = start
@@ -561,68 +582,42 @@ def search_n_items(
             too_few = middle
         else:
             n_items = middle
-    reach_over = reach[reach > 0]
 
-    def fitted(n_last: int) -> tuple[int, ProbitCurve]:
+    def find_fitted_size(n_last: int) -> int:
         n_least, n_most = max(start, n_last // MAX_FACTOR), min(MAX_FACTOR * n_last, MOST_ITEMS)
         curve_fit = fit_probit_curve(trial_by_n_items, n_last, tail)
-        return curve_fit.n_items_needed(
-            reach_over, unsearched_plan.probability, range(n_least, n_most)
-        ), curve_fit
+        return curve_fit.find_size(unsearched_plan.probability, range(n_least, n_most))
 
     for _ in range(N_FITTED_STEPS):
-        n_items, _ = fitted(n_items)
-        trial_by_n_items[n_items] = trial_by_n_items.get(n_items, NO_TRIAL).combined_with(
+        n_items = find_fitted_size(n_items)
+        trial_by_n_items[n_items] = trial_by_n_items.get(n_items, NO_TRIAL).with_more(
             simulate(n_items, STEP_SHARE)
         )
-    n_items, fit = fitted(n_items)
+    n_items = find_fitted_size(n_items)
     curve = tuple((n, trial.share) for n, trial in sorted(trial_by_n_items.items()))
     if n_items == MOST_ITEMS:
         return replace(
             unsearched_plan, curve=curve, impossible=f"{MOST_ITEMS:,} items would not do"
         )
     share = simulate(n_items, FINAL_SHARE).share
-    if unsearched_plan.over is not None:
-        n_few, n_many = (
-            fit.n_items_needed(
-                reach_quantile, unsearched_plan.probability, range(start, MOST_ITEMS)
-            )
-            for reach_quantile in np.quantile(
-                reach, (1 - TAIL_SHARE, TAIL_SHARE), method="nearest"
-            ).reshape(2, 1)
-        )
-        unsearched_plan = replace(
-            unsearched_plan, between=(n_few, n_many if n_many < MOST_ITEMS else None)
-        )
     return replace(unsearched_plan, n_items=n_items, decided=share, curve=curve)
 
 
 class ProbitCurve(NamedTuple):
-    """A curve through the shares: the probit of a share is a line of reach times root of items."""
+    """A curve through the shares: the probit of a share is a line of the root of items."""
 
     slope: float
     intercept: float
-    tail: float
 
-    def n_items_needed(self, reach: Array, probability: float, candidates: range) -> int:
+    def find_size(self, probability: float, candidates: range) -> int:
         if self.slope <= 0:
             return candidates.stop
         target_probit = NORMAL.inv_cdf(probability)
-        min_gain = (
-            MIN_RELATIVE_GAIN
-            * NORMAL.pdf(target_probit)
-            * (target_probit - NORMAL.inv_cdf(self.tail))
-        )
 
-        def does(n_items: int) -> bool:
-            rises = self.slope * reach * np.sqrt(n_items)
-            probits = (self.intercept + rises).tolist()
-            share = np.mean([NORMAL.cdf(probit) for probit in probits])
-            gain = np.mean(rises * [NORMAL.pdf(probit) for probit in probits])
-            is_worthwhile = share < HOPELESS_SHARE * probability or gain >= min_gain
-            return bool(share >= probability or not is_worthwhile)
+        def is_enough(n_items: int) -> bool:
+            return self.intercept + self.slope * float(np.sqrt(n_items)) >= target_probit
 
-        return candidates.start + bisect_left(candidates, True, key=does)
+        return candidates.start + bisect_left(candidates, True, key=is_enough)
 
 
 def fit_probit_curve(
@@ -635,7 +630,7 @@ def fit_probit_curve(
     as one round, and gives a slope where one number alone was tried.
     """
     nearby_trials = [
-        np.array([np.sqrt(n) * trial.reach, trial.deciding, trial.rounds])
+        np.array([[np.sqrt(n)], [trial.deciding], [trial.rounds]])
         for n, trial in trial_by_n_items.items()
         if n_last / MAX_FACTOR <= n <= n_last * MAX_FACTOR
     ]
@@ -649,7 +644,7 @@ def fit_probit_curve(
         certainty = slopes * np.sqrt(rounds / (shares * (1 - shares)))
         slope, intercept = np.polyfit(x, working_response, 1, w=certainty)
         probits = slope * x + intercept
-    return ProbitCurve(float(slope), float(intercept), tail)
+    return ProbitCurve(float(slope), float(intercept))
 
 
 def simulate_looks(
@@ -725,16 +720,6 @@ def count_units(n_items: int, items_a_cluster: float | None) -> int:
 
 def convert_units_to_items(n_apart: int, items_a_cluster: float | None) -> int:
     return n_apart if items_a_cluster is None else round(n_apart * items_a_cluster)
-
-
-def reweight_to_draw(population: Statistic, draws_by_unit: Array) -> Statistic:
-    clusters = population.clusters
-    if clusters is None:
-        return population.with_weights(draws_by_unit)
-    drawn_population = population.with_clusters(Clusters(clusters.places, draws_by_unit))
-    return drawn_population.with_weights(
-        draws_by_unit[clusters.places] * clusters.sizes(population.weights)
-    )
 
 
 MAX_LABELINGS = 50_000

@@ -6,7 +6,7 @@ lower limit reaches the cut-off. Data whose lower limit is under 0.667 are never
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -34,6 +34,7 @@ from agreement_pipeline.mistakes import (
     value_in_message,
 )
 from agreement_pipeline.policy import reasons
+from agreement_pipeline.policy.fresh_round import FreshRound, plan_fresh_round
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.tables import Tabular
@@ -163,10 +164,11 @@ class Rule:
             f"The rule {'holds a release' if self.effect == 'hold' else 'only warns'}."
         )
 
-    def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
+    def judge(self, estimates: Iterable[Estimate], n_together: int = 1) -> tuple["Verdict", ...]:
         """A verdict on each estimate of the rule's measure and scope.
 
-        If there is no such estimate, the one verdict is *not_evaluated*.
+        If there is no such estimate, the one verdict is *not_evaluated*. `n_together` verdicts hold
+        together, so that a fresh round must meet the level of the first.
         """
         mine = [e for e in estimates if e.measure == self.measure and e.scope.kind == self.scope]
         if not mine:
@@ -175,9 +177,9 @@ class Rule:
                 "since this round has no such estimate of it"
             )
             return (Verdict(self, Scope(self.scope), "not_evaluated", reason, code="no_estimate"),)
-        return tuple(self._judge_estimate(e) for e in mine)
+        return tuple(self._judge_estimate(e, n_together) for e in mine)
 
-    def _judge_estimate(self, estimate: Estimate) -> "Verdict":
+    def _judge_estimate(self, estimate: Estimate, n_together: int) -> "Verdict":
         is_only_told = self.if_too_few == "tell" and estimate.n_apart < self.min_items
         rule = replace(self, effect="warn") if is_only_told else self
         value, interval, scope = estimate.value, estimate.interval, estimate.scope
@@ -191,10 +193,17 @@ class Rule:
         kind: Kind = "unreliable" if interval.high < self.tentative else "inconclusive"
         if interval.low >= self.tentative:
             kind = "reliable" if interval.low >= self.reliable else "tentative"
-        reason = reasons.explain_verdict(
-            estimate, value, interval, kind, self.reliable, self.tentative
+        fresh_round = (
+            plan_fresh_round(
+                estimate, self.reliable, min_units=self.min_items, n_together=n_together
+            )
+            if kind in ("tentative", "inconclusive")
+            else None
         )
-        return Verdict(rule, scope, kind, reason, kind, estimate)
+        reason = reasons.explain_verdict(
+            estimate, value, interval, kind, self.reliable, self.tentative, fresh_round
+        )
+        return Verdict(rule, scope, kind, reason, kind, estimate, fresh_round)
 
     def _missing_evidence_code_and_reason(self, estimate: Estimate) -> tuple[str, str] | None:
         message_template = "it rests on {} and the policy asks for {}"
@@ -231,6 +240,8 @@ class Verdict(Tabular):
         Why, in words and numbers, and under a stable name.
     estimate
         The estimate. None if there is none, or if its value is undefined.
+    fresh_round
+        How large a fresh round must be to decide. None if the verdict does not depend on that.
     """
 
     rule: Rule
@@ -239,6 +250,7 @@ class Verdict(Tabular):
     reason: str
     code: str
     estimate: Estimate | None = None
+    fresh_round: FreshRound | None = field(default=None, repr=False, compare=False)
 
     def take_back(
         self,
@@ -635,8 +647,11 @@ class Policy:
         return tuple(sorted({rule.measure for rule in self.rules}))
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
-        verdicts_by_rule = [rule.judge(estimates) for rule in self.rules]
         half_alpha, is_holm = self.inference.tail, self.familywise == "holm"
+        n_holding = sum(rule.effect == "hold" for rule in self.rules)
+        verdicts_by_rule = [
+            rule.judge(estimates, n_holding if is_holm else 1) for rule in self.rules
+        ]
         verdicts = tuple(
             verdict
             for rule, rule_verdicts in zip(self.rules, verdicts_by_rule, strict=True)
@@ -777,7 +792,15 @@ def take_back_if_too_uncertain(
         f"one had to meet {in_words(level, SIGNIFICANT)}, and at {verdict.kind} its p is "
         f"{in_words(p, SIGNIFICANT)}{resamples_hint}"
     )
-    return replace(verdict, kind=kind, code="not_together", reason=reason)
+    fresh_round = verdict.fresh_round
+    if verdict.estimate is not None and verdict.kind == "reliable":
+        fresh_round = plan_fresh_round(
+            verdict.estimate, rule.reliable, min_units=rule.min_items, n_together=n_together
+        )
+        if fresh_round is not None:
+            words = reasons.describe_fresh_round(fresh_round, verdict.estimate, rule.reliable)
+            reason = f"{reason}; {words}"
+    return replace(verdict, kind=kind, code="not_together", reason=reason, fresh_round=fresh_round)
 
 
 def p_value_of_verdict(verdict: Verdict, cutoff: float, *, is_upper_tail: bool = False) -> float:

@@ -1,12 +1,11 @@
 """The reason of a verdict in words and numbers, and the advice that goes with it."""
 
-import math
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from agreement_pipeline.estimates import Estimate, find_registered_measure, quote_if_ambiguous
-from agreement_pipeline.intervals import ExpandedPercentiles, Interval, tail_with_second_look
+from agreement_pipeline.estimates import Estimate, quote_if_ambiguous
+from agreement_pipeline.intervals import Interval
+from agreement_pipeline.policy.fresh_round import FreshRound
 from agreement_pipeline.text import (
     DIGITS,
     WHOLE_PERCENT,
@@ -36,8 +35,8 @@ REASONS: Mapping[str, Reason] = {
         "policy",
         "the lower limit reaches only the lower cut-off",
         (
-            "a round of more items, if the value itself is above the upper cut-off; otherwise "
-            "better agreement"
+            "a fresh round of more items, if the value itself is above the upper cut-off; "
+            "otherwise better agreement"
         ),
     ),
     "inconclusive": Reason(
@@ -362,12 +361,6 @@ REASONS: Mapping[str, Reason] = {
 """The codes of decisions. Steps, the page of reason codes and its tests read them here."""
 
 
-N_HALVINGS = 50
-MAX_ITEM_FACTOR, MAX_MORE_ITEMS = 30, 5_000
-"""If so many times the items and so many more would be needed, nobody is told to label them."""
-MAX_EXACT_ITEMS = 1_000
-SIGNIFICANT_DIGITS = 2
-
 Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
 
 
@@ -400,6 +393,7 @@ def explain_verdict(
     kind: Kind,
     reliable: float,
     tentative: float,
+    fresh_round: FreshRound | None,
 ) -> str:
     finding_phrase = {
         "reliable": f"the lower limit reaches {reliable:g}",
@@ -415,10 +409,15 @@ def explain_verdict(
         looks_phrase = f" (always valid{tightest})"
     if kind != "reliable" and estimate.prevailing is not None:
         category, share = estimate.prevailing
+        # Limits that lie under a cut-off show that raters do not tell the others apart.
+        more_items_phrase = (
+            ""
+            if kind == "unreliable"
+            else "; more items of the other categories would show if raters tell them apart"
+        )
         prevailing_phrase = (
             f"; {in_words(share, '.0%')} of the labels are {category!r}, so chance alone gives "
-            "nearly this agreement; more items of the other categories would show if raters tell "
-            "them apart"
+            f"nearly this agreement{more_items_phrase}"
         )
     p_value, cutoffs = estimate.p_value(reliable), (tentative, reliable)
     interval_text = interval(*limits, cutoffs=cutoffs)
@@ -428,7 +427,7 @@ def explain_verdict(
         f"{100 * estimate.confidence_level:g}% interval {interval_text}{looks_phrase} ",
         f"on {describe_items(estimate)}: {finding_phrase}",
         "" if p_value is None else f" ({p_in_words(p_value)})",
-        advise_on_more_items(estimate, value, limits, kind, reliable),
+        advise_on_more_items(estimate, value, kind, reliable, fresh_round),
         prevailing_phrase,
         f"; {estimate.misled}" if estimate.misled else "",
     ]
@@ -467,130 +466,60 @@ def describe_items(estimate: Estimate) -> str:
 
 
 def advise_on_more_items(
-    estimate: Estimate, value: float, interval: Interval, kind: Kind, reliable: float
+    estimate: Estimate,
+    value: float,
+    kind: Kind,
+    reliable: float,
+    fresh_round: FreshRound | None,
 ) -> str:
-    """How many more items (or clusters) would bring the lower limit to the cut-off.
+    """How many items (or clusters) a fresh round needs before its lower limit reaches the cut-off.
 
     For raters at large the number is unknown: a part of their interval comes from differences
     between raters, and more items do not make that part narrower.
     """
-    singular, plural = "item", "items"
-    if estimate.n_clusters is not None:
-        singular, plural = "cluster of items", "clusters of items"
-    if kind == "inconclusive" and estimate.without_limits:
-        return f"; no limits: {estimate.without_limits}"
-    is_at_bound = interval.low <= find_registered_measure(estimate.measure).bounds[0]
-    if kind not in ("tentative", "inconclusive") or is_at_bound:
+    plural = "items" if estimate.n_clusters is None else "clusters of items"
+    if kind not in ("tentative", "inconclusive"):
         return ""
-    if round(value - reliable, DIGITS) <= 0:
+    is_without_limits = kind == "inconclusive" and estimate.without_limits
+    if not is_without_limits and round(value - reliable, DIGITS) <= 0:
         not_enough_phrase = (
             f"more {plural} would not reach {reliable:g}, if agreement stays the same"
         )
         return f"; {estimate.at_least or not_enough_phrase}"
+    advice = []
+    if is_without_limits:
+        advice.append(f"no limits: {estimate.without_limits}")
     if estimate.population == "raters at large":
-        return (
-            "; for raters at large more items may never be enough, "
+        advice.append(
+            "for raters at large more items may never be enough, "
             "and more raters would narrow the interval"
         )
-    if estimate.looks is not None:
+    elif estimate.looks is not None and not advice:
         next_look = estimate.looks.next_look_after(estimate.judged_on or 0)
         last_look_phrase = "this was the last look of the plan, so only a fresh round can decide"
+        advice.append(
+            last_look_phrase if next_look is None else f"the next look is at {next_look} {plural}"
+        )
+    elif fresh_round is not None:
+        advice.append(describe_fresh_round(fresh_round, estimate, reliable))
+    return "".join(f"; {sentence}" for sentence in advice)
+
+
+def describe_fresh_round(fresh_round: FreshRound, estimate: Estimate, reliable: float) -> str:
+    plural = "items" if estimate.n_clusters is None else "clusters of items"
+    if fresh_round.is_too_small:
+        share_under = in_words(1 - fresh_round.share_over, WHOLE_PERCENT)
         return (
-            f"; {last_look_phrase}"
-            if next_look is None
-            else f"; the next look is at {next_look} {plural}"
+            f"too few {plural} to say how many would decide: {share_under} of the values that "
+            f"they leave open are under {reliable:g}"
         )
-    n_more, advice = estimate_more_items(estimate, reliable), ""
-    if n_more == math.inf:
-        advice = "; the value is so near the cut-off that more items will hardly decide it"
-    elif n_more is not None:
-        advice = (
-            f"; about {n_more:,} more {singular if n_more == 1 else plural} would decide with an "
-            "even chance, "
-            "if agreement stays the same"
-        )
-        if estimate.always_valid_at is None:
-            risk = describe_risks((1 - estimate.confidence_level) / 2)
-            advice += f", but an unplanned second look raises the risk of a wrong admission {risk}"
-    return advice
-
-
-def estimate_more_items(estimate: Estimate, reliable: float) -> float | None:
-    """Agreement is assumed to stay the same. Infinity if far more than the round would be needed,
-    and None if no number would do, or if it is not known.
-    """
-    value, limits = estimate.value, estimate.interval
-    if value is None or limits is None or round(value - reliable, DIGITS) <= 0:
-        return None
-    is_at_bound = limits.low <= find_registered_measure(estimate.measure).bounds[0]
-    if is_at_bound or limits.low >= reliable or estimate.looks is not None:
-        return None
-    if estimate.population == "raters at large":
-        return None
-    half_alpha, distribution = (1 - estimate.confidence_level) / 2, estimate.distribution
-    relative_reach = (
-        partial(distribution.relative_reach, half_alpha)
-        if isinstance(distribution, ExpandedPercentiles)
-        else None
+    if fresh_round.n is None:
+        return f"the value is so near the cut-off that more {plural} will hardly decide it"
+    fresh = "" if estimate.always_valid_at else "fresh "
+    return (
+        f"a {fresh}round of about {fresh_round.n:,} {plural} like these would decide with a "
+        f"chance of {in_words(fresh_round.chance, WHOLE_PERCENT)}"
     )
-    item_factor = solve_item_factor(value, limits, reliable, relative_reach)
-    n_more = max(1, round(estimate.n_apart * (item_factor - 1)))
-    if item_factor > MAX_ITEM_FACTOR and n_more > MAX_MORE_ITEMS:
-        return math.inf
-    return round(n_more, SIGNIFICANT_DIGITS - len(str(n_more)) if n_more >= MAX_EXACT_ITEMS else 0)
-
-
-def describe_risks(half_alpha: float) -> str:
-    """The risk of a wrong admission at one look, and at two if the first chooses the second."""
-    single_look_risk, two_look_risk = (
-        f"{100 * risk:.2g}%" for risk in (half_alpha, tail_with_second_look(half_alpha))
-    )
-    return f"from {single_look_risk} to as much as {two_look_risk}"
-
-
-def solve_item_factor(
-    value: float,
-    limits: Interval,
-    cutoff: float,
-    relative_reach: Callable[[float], float] | None = None,
-) -> float:
-    r"""How many times as many items would bring the lower limit to a cut-off under the value.
-
-    - The half-width h of the interval shrinks with the root of the number of items.
-    - The middle of the interval lies under the value, because of unseen disagreement and because
-      the resamples are skewed. This distance shrinks with the number of items itself.
-
-    :math:`\theta - c = k(t) (h / \sqrt{t} + (\theta - low - h) / t)`
-
-    The default method moves limits outwards if items are few: k is the part of their reach that is
-    `relative_reach` with t times as many.
-
-    >>> round(solve_item_factor(0.9, Interval(0.7, 0.9), 0.8), 6)
-    2.618034
-    """
-    value_to_cutoff, value_to_lower_limit = (
-        round(value - cutoff, DIGITS),
-        round(value - limits.low, DIGITS),
-    )
-    half_width = min(round((limits.high - limits.low) / 2, DIGITS), value_to_lower_limit)
-    middle_offset = value_to_lower_limit - half_width
-    low_factor, high_factor = (
-        1.0,
-        (
-            (half_width + math.sqrt(half_width**2 + 4 * middle_offset * value_to_cutoff))
-            / (2 * value_to_cutoff)
-        )
-        ** 2,
-    )
-    for _ in range(N_HALVINGS):
-        middle_factor = (low_factor + high_factor) / 2
-        reaches_cutoff = (relative_reach(middle_factor) if relative_reach else 1.0) * (
-            half_width / math.sqrt(middle_factor) + middle_offset / middle_factor
-        ) <= value_to_cutoff
-        low_factor, high_factor = (
-            (low_factor, middle_factor) if reaches_cutoff else (middle_factor, high_factor)
-        )
-    return high_factor
 
 
 def describe_limits_of_agreement(n_gold: int) -> str:

@@ -15,7 +15,6 @@ from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, Looks
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE, Policy, Rule
 from agreement_pipeline.policy.planning import build_assumed_population, plan_measure
-from agreement_pipeline.policy.reasons import solve_item_factor
 from agreement_pipeline.statistics import CategoryCounts, CountsOfStratum
 from benchmarks.populations import (
     LARGER_ERRORS,
@@ -262,12 +261,12 @@ def planned_sizes(asked: Asked) -> Iterator[Cells]:
         yield population.name, f"{truth:.3f}", n_items, share
 
 
-MOST_TIMES = 20
+N_TIMES_DRAWN = 20
+"""More items are drawn than are judged, so that the rounds are those of the table."""
 
 
 @study(
-    "population | items at first | judged once | by the advice | `obrien_fleming` | `pocock` "
-    "| `always_valid_at`",
+    "population | items at first | judged once | `obrien_fleming` | `pocock` | `always_valid_at`",
     rounds=2000,
 )
 def planned_looks(asked: Asked) -> Iterator[Cells]:
@@ -275,7 +274,6 @@ def planned_looks(asked: Asked) -> Iterator[Cells]:
 
     If it is held, it may grow and be judged again:
 
-    - by the advice: as many items more as "would decide", if the value lies above the cut-off;
     - by a plan of two looks, at the first size and at twice as many items, for each spending;
     - by always valid limits, at the same two sizes.
 
@@ -284,7 +282,7 @@ def planned_looks(asked: Asked) -> Iterator[Cells]:
     for name, shape in GROWING.items():
         for first in (100, 300):
             rng = np.random.default_rng(first)
-            population = Population(MOST_TIMES * first, *shape)
+            population = Population(N_TIMES_DRAWN * first, *shape)
             found = [
                 _looks(Sample.drawn(population, rng), first, replace(asked.inference, seed=number))
                 for number in range(asked.rounds)
@@ -333,7 +331,6 @@ def _looks(sample: Sample, first: int, inference: Inference) -> tuple[bool, ...]
     twice = (first, 2 * first)
     at_first = found(first)
     once = at_first.low >= RELIABLE
-    advised = _advised(at_first, first)
     ways = (
         {"looks": Looks(twice, "obrien_fleming")},
         {"looks": Looks(twice, "pocock")},
@@ -341,18 +338,8 @@ def _looks(sample: Sample, first: int, inference: Inference) -> tuple[bool, ...]
     )
     return (
         once,
-        once or (advised is not None and found(advised).low >= RELIABLE),
         *(any(found(n, **way).low >= RELIABLE for n in twice) for way in ways),
     )
-
-
-def _advised(found: Estimate, first: int) -> int | None:
-    """The size that the reason of the verdict advises, or None if it says that none helps."""
-    if found.low >= RELIABLE or found.value <= RELIABLE:
-        return None
-    kept = partial(found.distribution.relative_reach, TAIL)
-    times = solve_item_factor(found.value, found.interval, RELIABLE, kept)
-    return min(MOST_TIMES * first, first + max(1, round(first * (times - 1))))
 
 
 @study(

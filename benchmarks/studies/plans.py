@@ -1,4 +1,4 @@
-"""How good plans from an earlier round are.
+"""How good plans from an earlier round are, and what the reason of a held round says.
 
 Rounds are simulated as earlier ones, a plan is made from each, and the share of rounds of the
 planned size that decide is read off a curve of the true population. Rules are at 0.8, or at another
@@ -6,17 +6,23 @@ cut-off for real panels.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betainc
 
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import build_round_statistic, estimate
-from agreement_pipeline.policy.planning import (
+from agreement_pipeline.intervals import DEFAULT_METHOD
+from agreement_pipeline.policy.fresh_round import (
     HOPELESS_SHARE,
     MIN_RELATIVE_GAIN,
+    plan_fresh_round,
+)
+from agreement_pipeline.policy.planning import (
     PLANNING_INFERENCE,
     RuleOnSimulation,
     build_assumed_population,
@@ -26,6 +32,7 @@ from agreement_pipeline.policy.planning import (
 )
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, Statistic
+from benchmarks.populations import MODELS, Errors, Population, Sample
 from benchmarks.studies.real_rounds import ratings_of, rounds_in
 from benchmarks.studies.study import ALPHA, Asked, Cells, study
 
@@ -260,3 +267,102 @@ def real_plans(asked: Asked) -> Iterator[Cells]:
     """The same for two real panels of the folder."""
     for name, population, cutoff in panels(asked.folder):
         yield tuple(planned(name, population, cutoff, 150, asked.rounds))
+
+
+class Panel(NamedTuple):
+    """Rounds of a true α, how many items an earlier one has, and how limits are found."""
+
+    name: str
+    draw: Callable[[float, int, np.random.Generator], Statistic]
+    n_items: int
+    method: str = DEFAULT_METHOD
+
+
+def of_categories(
+    raters: int,
+    categories: int,
+    n_items: int,
+    *,
+    commonest: float | None = None,
+    model: str = MODELS[0],
+    level: str = "nominal",
+) -> Panel:
+    def draw(truth: float, n: int, rng: np.random.Generator) -> Statistic:
+        shape = Population(n, raters, categories, commonest, model, 0.0, truth)
+        return Sample.drawn(shape, rng).counts(level)
+
+    kinds = f"{categories} categories, {level}"
+    if commonest is not None:
+        kinds = f"a category of {100 * (1 - commonest):.0f} %"
+    return Panel(f"{raters} raters, {kinds}, {model}", draw, n_items)
+
+
+def of_numbers(raters: int, errors: Errors, n_items: int, method: str = DEFAULT_METHOD) -> Panel:
+    def draw(truth: float, n: int, rng: np.random.Generator) -> Statistic:
+        return errors._replace(truth=truth).drawn(n, rng, raters)
+
+    limits = "" if method == DEFAULT_METHOD else ", limits by the tail"
+    return Panel(
+        f"{raters} raters, open numbers, errors {errors.name}{limits}", draw, n_items, method
+    )
+
+
+BY_TAIL = "tail_adaptive_bootstrap"
+ADVISED = (
+    of_categories(2, 2, 150),
+    of_categories(3, 2, 150),
+    of_categories(3, 2, 60),
+    of_categories(5, 2, 120),
+    of_categories(3, 4, 120, model=MODELS[1]),
+    of_categories(2, 2, 300, commonest=0.95),
+    of_categories(3, 2, 300, commonest=0.97),
+    of_categories(3, 5, 100, level="ordinal"),
+    of_categories(2, 5, 150, level="interval"),
+    of_numbers(2, Errors("alike", 0.9), 100),
+    of_numbers(3, Errors("alike", 0.9), 120, BY_TAIL),
+    of_numbers(3, Errors("1 % are 10 times as large", 0.9, 0.01, 10.0), 150, BY_TAIL),
+)
+TRUTHS = (0.8, 0.95)
+N_FRESH_ROUNDS = 5
+
+
+@study(
+    "panel | items | held over the cut-off | named a number | median | chance said | decide",
+    rounds=100,
+    draws=1_000,
+)
+def advice(asked: Asked) -> Iterator[Cells]:
+    """How often fresh rounds of the size decide that the reason of a held round names.
+
+    The true α of each round is drawn from those over the cut-off, since the chance is for these.
+    """
+    for place, panel in enumerate(ADVISED):
+        rng = np.random.default_rng([SEED, place])
+        inference = replace(asked.inference, method=panel.method)
+        held, sizes, chances, decided = 0, list[int](), list[float](), list[float]()
+        for number in range(asked.rounds):
+            truth = float(rng.uniform(*TRUTHS))
+            earlier = panel.draw(truth, panel.n_items, rng)
+            found = estimate(ALPHA, earlier, replace(inference, seed=number))
+            if found.low >= CUTOFF or found.value <= CUTOFF:
+                continue
+            held += 1
+            fresh = plan_fresh_round(found, CUTOFF)
+            if fresh is None or fresh.n is None:
+                continue
+            sizes.append(fresh.n)
+            chances.append(fresh.chance)
+            once = replace(inference, lower_only=True)
+            rounds = (panel.draw(truth, fresh.n, rng) for _ in range(N_FRESH_ROUNDS))
+            decided.append(np.mean([estimate(ALPHA, each, once).low >= CUTOFF for each in rounds]))
+        yield (
+            panel.name,
+            panel.n_items,
+            *(f"{100 * share:.0f} %" for share in (held / asked.rounds, len(sizes) / max(held, 1))),
+            *((f"{np.median(sizes):,.0f}", *both(chances, decided)) if sizes else [""] * 3),
+        )
+
+
+def both(chances: list[float], decided: list[float]) -> tuple[str, str]:
+    error = np.std(decided) / np.sqrt(len(decided))
+    return f"{100 * np.mean(chances):.0f} %", f"{100 * np.mean(decided):.0f} % ± {100 * error:.0f}"

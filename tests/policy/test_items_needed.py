@@ -72,8 +72,7 @@ def test_chance_hardly_moves_a_plan():
         n_rounds = round(planning.N_ROUNDS * part)
         simulated.append(n_rounds)
         enough = NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
-        counts = np.array([1.0, rng.binomial(n_rounds, enough), n_rounds])
-        return planning.Trial(*counts[:, None])
+        return planning.Trial(float(rng.binomial(n_rounds, enough)), float(n_rounds))
 
     asked = planning.Plan(ALPHA, 0.85, 0.8, 0.9, 3.0, None, None, ())
     start = planning.FEWEST_ITEMS
@@ -244,7 +243,10 @@ def test_a_plan_from_a_sample_averages_over_what_the_sample_leaves_open():
 
 
 def test_a_sample_that_leaves_open_whether_agreement_is_over_the_cutoff_is_too_small_to_plan_from():
-    """The share over the cut-off is that of Dirichlet weights, drawn here anew."""
+    """The share over the cut-off is that of Dirichlet weights, drawn here anew.
+
+    Before the round every value is as likely, so that few disagreements are no likelier than many.
+    """
     scale = Scale(("n", "y"))
     sample = CategoryCounts([[3, 0], [0, 3], [2, 1], [1, 2]], [20, 20, 3, 3], scale=scale)
     settings = {"reliable": 0.8, "probability": 0.9}
@@ -254,7 +256,8 @@ def test_a_sample_that_leaves_open_whether_agreement_is_over_the_cutoff_is_too_s
     shares = np.random.default_rng(4).dirichlet(sample.weights, size=4_000)
     two_yes = shares[:, 2] + shares[:, 3]
     yes = shares @ np.array([0, 3, 1, 2]) / 3
-    over = np.mean(1 - (two_yes * 2 / 3) / (2 * yes * (1 - yes)) > 0.8)
+    distance = (two_yes * 2 / 3) / (2 * yes * (1 - yes))
+    over = np.average(1 - distance > 0.8, weights=distance)
     assert found.over == pytest.approx(over, abs=0.06)
 
 
