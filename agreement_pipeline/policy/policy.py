@@ -492,7 +492,7 @@ class Policy:
     __pydantic_config__ = CLOSED
 
     policy: Annotated[str, Value("text", is_text, "Name the policy.")]
-    version: Annotated[int, Value("a is_whole_number_between number", is_whole_number_between())]
+    version: Annotated[int, Value("a whole number", is_whole_number_between())]
     rules: Annotated[tuple[Rule, ...], RULES]
     admit: Annotated[tuple[Kind, ...], ADMIT] = ("reliable",)
     confidence_level: Annotated[float, CONFIDENCE_LEVEL] = Inference.confidence_level

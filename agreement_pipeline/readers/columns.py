@@ -115,7 +115,7 @@ class Columns:
     header_row: Annotated[
         int,
         Value(
-            "a is_whole_number_between number from 1 to 1,048,576",
+            "a whole number from 1 to 1,048,576",
             is_whole_number_between(1, 1 << 20),
         ),
     ] = 1

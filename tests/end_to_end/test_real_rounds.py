@@ -100,7 +100,7 @@ def test_self_agreement_of_each_rater_is_a_plain_count(project):
 
     for rater, share in kept.items():
         assert float(
-            MEASURES["self_agreement_unbiased"](replicates.of(str(rater))).value
+            MEASURES["self_agreement_unbiased"](replicates.cells_of_rater(str(rater))).value
         ) == pytest.approx(share)
 
 
