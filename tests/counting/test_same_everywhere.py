@@ -68,7 +68,14 @@ def answers(ratings):
     label = ["label"] if ratings.scale.continuous else ["label", "code"]
     extras = [name for name in EXTRAS if name in ratings.has]
     columns = ["item", "at", "rater", "place", *label, "occurrence", "earlier", *extras]
-    numbers = ("n_rated", "n_items", "n_of_panel", "n_assisted", "is_assistance_known", "repeats")
+    numbers = (
+        "n_rated",
+        "n_items",
+        "n_of_panel",
+        "n_assisted",
+        "is_assistance_known",
+        "has_repeated_ratings",
+    )
     return {
         **{name: getattr(ratings, name) for name in numbers},
         "first": ratings.first_ratings(columns, gold=True).to_pylist(),
