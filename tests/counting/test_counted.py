@@ -75,8 +75,14 @@ def unclustered(request):
 def test_one_round_counted_gives_the_estimates_of_its_ratings(made, tmp_path):
     ratings = read(made.source(tmp_path), **made.reading)
     measures, shown = applicable_measures(ratings), ShownRaters.choose(ratings, 20)
-    found = survey(CountedRatings.of(ratings), measures, INFERENCE, shown=shown)
-    assert plain(list(found)) == plain(list(survey(ratings, measures, INFERENCE, shown=shown)))
+    counted, listed = (
+        [
+            replace(estimate, statistic=None, inference=None)  # not in the comparison of two
+            for estimate in survey(source, measures, INFERENCE, shown=shown)
+        ]
+        for source in (CountedRatings.of(ratings), ratings)
+    )
+    assert plain(counted) == plain(listed)
 
 
 def test_rounds_of_other_items_add_up_to_the_statistics_of_one_table(tmp_path, unclustered):

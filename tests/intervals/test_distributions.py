@@ -189,9 +189,8 @@ def test_an_estimate_says_that_its_items_are_too_few_for_limits():
     )
     assert estimate_note(few) == "no limits: too few items or draws"
     assert (
-        Rule("percent_agreement", effect="warn")
-        .judge([few])[0]
-        .reason.endswith("; no limits: too few items or draws")
+        "; no limits: too few items or draws; "
+        in Rule("percent_agreement", effect="warn").judge([few])[0].reason
     )
 
 

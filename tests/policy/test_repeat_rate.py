@@ -93,12 +93,12 @@ def test_a_decision_says_it_in_its_document_and_in_one_sentence():
     assert made.admitted
     assert made.to_mapping()["repeat_rate"] == made.repeat_rate
     assert (
-        f"the same in about {round(100 * made.repeat_rate)} of 100 cases."
+        f"the same decision in about {round(100 * made.repeat_rate)} of 100 cases."
         in made.repeat_rate_sentence
     )
     sure = decided([of_round(5, 900, 0.5)])
     assert (sure.admitted, sure.repeat_rate) == (False, 1.0)
-    assert "the same in over 99 of 100 cases." in sure.repeat_rate_sentence
+    assert "the same decision in over 99 of 100 cases." in sure.repeat_rate_sentence
 
 
 def test_the_rates_of_admitting_and_of_holding_sum_to_one():
