@@ -39,8 +39,8 @@ def few_in_memory(folder, monkeypatch):
 def test_a_large_file_has_the_bytes_the_length_and_the_digest(folder):
     data = os.urandom(PART + 1)
     whole = LargeFile.from_parts([data[:10], data[10:]])
-    assert b"".join(whole.parts()) == whole.path.read_bytes() == data
-    assert [len(part) for part in whole.parts()] == [PART, 1]
+    assert b"".join(whole.iterate_parts()) == whole.path.read_bytes() == data
+    assert [len(part) for part in whole.iterate_parts()] == [PART, 1]
     assert (len(whole), whole.digest) == (len(data), hashlib.sha256(data).hexdigest())
     assert whole == LargeFile.from_parts([data])
     assert whole != LargeFile.from_parts([data[1:]])

@@ -62,7 +62,7 @@ def group_lookalike_names(
 
     >>> group_lookalike_names(["ana", "ben", "\u0430na"]) == (("ana", "\u0430na"),)
     True
-    >>> lookalikes(["7", "007", "7.0", "7.1"], numbers_alike=True)
+    >>> group_lookalike_names(["7", "007", "7.0", "7.1"], numbers_alike=True)
     (('007', '7', '7.0'),)
     """
     alike: dict[str, set[str]] = {}

@@ -117,9 +117,7 @@ class UnitSettings:
     ] = 1
     criterion: Annotated[str | None, Value("a name", lambda name: isinstance(name, str))] = None
     members: Annotated[tuple[str, ...], Value("a list of labels", _are_names, nested=True)] = ()
-    most_pairs: Annotated[
-        int, Value("a whole number from 1", is_whole_number_between(1))
-    ] = 500_000
+    most_pairs: Annotated[int, Value("a whole number from 1", is_whole_number_between(1))] = 500_000
     part: Annotated[Part, one_of_value(get_args(Part))] = "all"
     alternatives: Annotated[
         Mapping[str, str] | None,

@@ -69,7 +69,7 @@ def test_what_is_not_there_has_no_bytes(storage):
     assert (storage.names("nothing"), contents(storage, "nothing")) == ((), {})
 
 
-@pytest.mark.parametrize("step", ["put", "link", "_sync"])
+@pytest.mark.parametrize("step", ["put", "link", "_sync_folder"])
 def test_a_write_that_fails_leaves_nothing_behind(storage, monkeypatch, step):
     def fail(*_):
         raise OSError("the disk is full")
