@@ -70,8 +70,9 @@ class FreshRound(NamedTuple):
 
     @property
     def is_too_small(self) -> bool:
-        """True if the round that was judged leaves open whether agreement is over the cut-off."""
-        return self.share_over < MIN_SHARE_OVER_CUTOFF and not self.is_near_cutoff
+        """True if the judged round has too few items to tell what a fresh one would show."""
+        leaves_open = self.n is None or self.share_over < MIN_SHARE_OVER_CUTOFF
+        return leaves_open and not self.is_near_cutoff
 
 
 def plan_fresh_round(
@@ -95,8 +96,10 @@ def plan_fresh_round(
     is_open = share_over < MIN_SHARE_OVER_CUTOFF
     reach = forecast.reach_of_value if is_open else None
     n = forecast.find_size(PROBABILITY, max(min_units, FEWEST_ITEMS), reach)
-    is_near_cutoff = n is None or (n > MAX_ITEM_FACTOR * n_now and n - n_now > MAX_MORE_ITEMS)
-    if n is None or is_near_cutoff or is_open:
+    is_beyond = n is None or (n > MAX_ITEM_FACTOR * n_now and n - n_now > MAX_MORE_ITEMS)
+    greatest = find_registered_measure(estimate.measure).bounds[1]
+    is_near_cutoff = is_beyond and 2 * (estimate.value - cutoff) < greatest - cutoff
+    if n is None or is_beyond or is_open:
         return FreshRound(None, 0.0, share_over, n_now, is_near_cutoff)
     return FreshRound(n, forecast.chance(n), share_over, n_now)
 

@@ -113,6 +113,20 @@ def test_a_round_in_which_all_agree_leaves_open_that_others_do_not():
     assert fresh_round.chance >= 0.7
 
 
+def test_full_agreement_on_few_items_is_never_called_near_the_cutoff():
+    """Eight numbers that agree say little of a fresh round, and 1.0 is far from 0.8."""
+    frame = pd.DataFrame(
+        [(f"i{n}", rater, float(n)) for n in range(8) for rater in ("ana", "ben")],
+        columns=["item", "rater", "label"],
+    )
+    ratings = Ratings.from_frame(frame, Scale(None, "interval"))
+    (verdict,) = judge(
+        ratings, Policy("few", 1, (Rule(ALPHA),), interval_method="tail_adaptive_bootstrap")
+    ).verdicts
+    assert "near the cut-off" not in verdict.reason
+    assert "too few items to say how many would decide" in verdict.reason
+
+
 def test_no_number_follows_where_the_value_is_not_over_the_cutoff_or_a_look_is_planned():
     rows, scale = [[3, 0], [0, 3], [2, 1], [1, 2]], Scale(("no", "yes"))
     low = CategoryCounts(rows, [60, 60, 20, 20], scale=scale)

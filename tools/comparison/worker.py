@@ -109,7 +109,9 @@ class Asked:
         facts = self._of_ratings(ratings)
         facts["gold"] = sorted(ratings.gold)
         facts["strata"] = {name: list(each) for name, each in ratings.strata.items()}
-        facts["left out"] = getattr(ratings.origin, "words", None)
+        origin = ratings.origin
+        former_words = getattr(origin, "words", None)
+        facts["left out"] = getattr(origin, "left_out_in_words", former_words)
         facts |= self._surveyed(ratings, self.measures, ROUND)
         facts |= self._surveyed(ratings, OF_PARTS, PARTS)
         if case["earlier"]:
@@ -144,7 +146,8 @@ class Asked:
         """The ratings after an earlier round, and the difference from it."""
         try:
             before = self._ratings(case["earlier"], case)
-            after = ratings.after([before])
+            is_former = not hasattr(ratings, "preceded_by")
+            after = ratings.after([before]) if is_former else ratings.preceded_by([before])
             names = [name for name in self.measures if "self" in name or "retest" in name]
             found = self._surveyed(after, names, ("round", "rater"))
             difference = self.package.compare(before, ratings, inference=self.inference)
