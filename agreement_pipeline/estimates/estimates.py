@@ -550,7 +550,7 @@ def _prevailing_category(
 ) -> tuple[str, float] | None:
     if counts is None or not record.chance_corrected:
         return None
-    label_weights = np.atleast_2d(counts.n_meeting_by_category)[0]
+    label_weights = np.atleast_2d(counts.n_pairable_by_category)[0]
     prevailing, total = int(label_weights.argmax()), float(label_weights.sum())
     if not total or label_weights[prevailing] < PREVAILING_SHARE * total:
         return None

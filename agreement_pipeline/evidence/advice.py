@@ -26,8 +26,8 @@ from agreement_pipeline.policy import (
     Decision,
     Policy,
     Verdict,
+    downgrade_for_weak_part,
     find_min_items,
-    recheck_on_parts_of_round,
     select_judged_ratings,
 )
 from agreement_pipeline.ratings import (
@@ -512,7 +512,7 @@ def _expected_value_for_plan(policy: Policy) -> float:
 
 def _describe_weak_part(verdict: Verdict, held_round: HeldRound) -> str:
     reliable = replace(verdict, kind="reliable")
-    with_parts = recheck_on_parts_of_round(
+    with_parts = downgrade_for_weak_part(
         reliable, select_judged_ratings(held_round.ratings, held_round.policy), held_round.policy
     )
     return with_parts.reason.rpartition("; but ")[2] if with_parts.code == "weak_part" else ""

@@ -264,7 +264,8 @@ def answer_about_items(judged_round: JudgedRound) -> Answer:
     if "weight" in judged_round.ratings.has:
         unit_word = "run"
         differ = f"{differ}, in {counted(len(places), unit_word)} of equal labels of {n:,}"
-    cumulative_share = np.cumsum(np.sort(judged_round.disagreement)[::-1]).round(DIGITS)
+    largest_shares = np.sort(judged_round.share_of_disagreement_by_item)[::-1]
+    cumulative_share = np.cumsum(largest_shares).round(DIGITS)
     half = int(np.searchsorted(cumulative_share, 0.5)) + 1
     concentration = ""
     if half <= CONCENTRATED_SHARE * n:
@@ -278,7 +279,7 @@ def answer_about_items(judged_round: JudgedRound) -> Answer:
         [
             name,
             _count_text(by_item, places[name]),
-            share_cell(judged_round.disagreement[places[name]]),
+            share_cell(judged_round.share_of_disagreement_by_item[places[name]]),
             text,
         ]
         for name, text in zip(shown_names, judged_round.texts_of(shown_names), strict=True)

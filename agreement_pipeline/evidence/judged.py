@@ -216,7 +216,7 @@ class JudgedRound:
         return describe_fate_of_singles(round(n_single), round(n_items), self.trains)
 
     @cached_property
-    def disagreement(self) -> Array:
+    def share_of_disagreement_by_item(self) -> Array:
         table = self.by_item[1]
         parts = disagreement_of_items(table) * table.weights
         return np.asarray(parts / (parts.sum() or 1.0))
@@ -224,8 +224,8 @@ class JudgedRound:
     @cached_property
     def most_disputed(self) -> dict[str, int]:
         """The items on which raters differ, those with most disagreement first, and their rows."""
-        order = np.argsort(-self.disagreement, kind="stable")
-        order = order[: np.count_nonzero(self.disagreement > 0)]
+        order = np.argsort(-self.share_of_disagreement_by_item, kind="stable")
+        order = order[: np.count_nonzero(self.share_of_disagreement_by_item > 0)]
         items = self.by_item[0].take(numbers_as_arrow(order)).to_pylist()
         return dict(zip(items, order.tolist(), strict=True))
 

@@ -132,8 +132,9 @@ def answer_about_marked_objects(judged_round: JudgedRound) -> Answer | None:
 
 
 def _dispute_by_item(judged_round: JudgedRound) -> dict[str, float]:
+    share_by_place = judged_round.share_of_disagreement_by_item
     disputed = judged_round.most_disputed.items()
-    shares = {name: float(judged_round.disagreement[index]) for name, index in disputed}
+    shares = {name: float(share_by_place[place]) for name, place in disputed}
     if "weight" in judged_round.ratings.has:
         weights = judged_round.ratings.items(["weight"], names=shares)
         for row in weights.to_pylist():

@@ -93,7 +93,7 @@ def most_distant_categories(counts: CategoryCounts, weighting: Weighting) -> tup
 
 def most_used_and_farthest(labels: Any, weighting: Weighting) -> tuple[int, int]:
     """The category given most often, and the one that is farthest from it."""
-    used, scale = labels.n_meeting_by_category, labels.scale
+    used, scale = labels.n_pairable_by_category, labels.scale
     most_used = int(used.argmax())
     return most_used, farthest_category(
         used, weighting.distances(scale)[most_used], most_used, scale.declared

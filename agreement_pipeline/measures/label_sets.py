@@ -69,9 +69,9 @@ def _most_used_and_farthest_sets(
 
     Two nearly equal sets would not show how far raters may differ.
     """
-    most_used, declared = int(counts.n_meeting_by_category.argmax()), counts.scale.declared
+    most_used, declared = int(counts.n_pairable_by_category.argmax()), counts.scale.declared
     return most_used, farthest_category(
-        counts.n_meeting_by_category,
+        counts.n_pairable_by_category,
         _set_distances(counts, distance)[most_used],
         most_used,
         declared,

@@ -91,7 +91,7 @@ class UsedRows(NamedTuple):
     among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
     ratings: Callable[[Any], int] = lambda statistic: int(statistic.n_ratings)
     by_rater: Callable[[Any, Flags], Array] = lambda statistic, rows: np.asarray(
-        statistic.items_by_rater(rows)
+        statistic.n_items_by_rater(rows)
     )
     also: Callable[[Any], Flags] | None = None
 

@@ -326,7 +326,7 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
     >>> round(float(campagner_cabitza_rho_confidence(torn).value), 4)
     0.4444
     """
-    pairs = _sum_over_pairs(ratings.rated.astype(float))
+    pairs = _sum_of_products_over_pairs(ratings.rated.astype(float))
     weights = np.where(pairs > 0, ratings.weights, 0.0)
     of_pair = weights / np.maximum(pairs, 1)
     p = ratio(ratings.used, ratings.used.sum(-1, keepdims=True))
@@ -336,10 +336,14 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
         rows = gave.sum(1) >= 2
         gave, y = gave[rows], np.nan_to_num(ratings.confidence_or_nan[rows])
         g = np.nan_to_num(ratio(y, y + p[..., k, None, None] * (1 - y)))
-        genuine = genuine + (of_pair[..., rows] * _sum_over_pairs(np.where(gave, g, 0.0))).sum(-1)
-        agreeing = agreeing + (of_pair[..., rows] * _sum_over_pairs(gave.astype(float))).sum(-1)
+        genuine = genuine + (
+            of_pair[..., rows] * _sum_of_products_over_pairs(np.where(gave, g, 0.0))
+        ).sum(-1)
+        agreeing = agreeing + (
+            of_pair[..., rows] * _sum_of_products_over_pairs(gave.astype(float))
+        ).sum(-1)
     return Coefficient(ratio(genuine, weights.sum(-1)), observed=ratio(agreeing, weights.sum(-1)))
 
 
-def _sum_over_pairs(values: Array) -> Array:
+def _sum_of_products_over_pairs(values: Array) -> Array:
     return np.asarray(values.sum(-1) ** 2 - (values**2).sum(-1))

@@ -508,7 +508,7 @@ class RoundRun:
             if name in self.host.assets and self.host.key(name) in self.context.selected_asset_keys
         ]
         for name in selected:
-            if self._ended_before(name):
+            if self._has_failed_predecessor(name):
                 continue
             try:
                 with progress(self.context.log.info, f"{name} of {self.round_name}"):
@@ -521,7 +521,7 @@ class RoundRun:
                 self.context.log.error(f"{name}: {self.errors[name]}")
             raise self.errors[first_name]
 
-    def _ended_before(self, name: str) -> bool:
+    def _has_failed_predecessor(self, name: str) -> bool:
         """True if an asset that this one comes after was ended by an error in this run."""
         while name := ASSETS[name].after:
             if name in self.errors:

@@ -18,11 +18,11 @@ from agreement_pipeline.evidence import (
     Summary,
     build_verdict_grid,
     describe_health,
+    describe_last_round_on_chart,
     describe_policy_change,
     rounds_not_admitted,
     rounds_out_of_limits,
 )
-from agreement_pipeline.evidence import describe_last_round_on_chart as like_others
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.models import open_certificate
 from agreement_pipeline.orchestration.compat import check_spec
@@ -269,7 +269,9 @@ def like_before(chart: Sequence[ChartedRound]) -> dg.AssetCheckResult:
     """It never holds a round."""
     fallen_rounds = rounds_out_of_limits(chart[-1:])
     return _build_result(
-        LIKE_BEFORE, not fallen_rounds, "; ".join(fallen_rounds) or like_others(chart)
+        LIKE_BEFORE,
+        not fallen_rounds,
+        "; ".join(fallen_rounds) or describe_last_round_on_chart(chart),
     )
 
 

@@ -12,7 +12,7 @@ from agreement_pipeline.policy.decision import (
     judge as judge,
     select_judged_ratings as select_judged_ratings,
     describe_manner as describe_manner,
-    recheck_on_parts_of_round as recheck_on_parts_of_round,
+    downgrade_for_weak_part as downgrade_for_weak_part,
 )
 from agreement_pipeline.policy.new_items import (
     DEFAULT_MEASURE as DEFAULT_MEASURE,

@@ -423,7 +423,7 @@ def build_recheck(
                 transform = judge_on(standing.rule, variant).get(standing.scope)
                 if transform is not None and transform.kind not in policy.admit:
                     standing = standing.take_back(words, transform, code=code)
-        return recheck_on_parts_of_round(standing, part, policy, trains)
+        return downgrade_for_weak_part(standing, part, policy, trains)
 
     return n_late, doubted
 
@@ -630,7 +630,7 @@ def select_judged_ratings(ratings: Ratings, policy: Policy) -> Ratings:
     return ratings.without_assisted if leaves_out else ratings
 
 
-def recheck_on_parts_of_round(
+def downgrade_for_weak_part(
     verdict: Verdict, ratings: Ratings, policy: Policy, trains: Trains | None = None
 ) -> Verdict:
     """A verdict is inconclusive if raters surely agree less on a part of the round.

@@ -342,7 +342,7 @@ def find_min_items(
 def can_agree_in_full(statistic: Statistic) -> TypeGuard[CategoryCounts]:
     if type(statistic) is not CategoryCounts:
         return False
-    return bool(np.count_nonzero(statistic.n_meeting_by_category) >= 2)
+    return bool(np.count_nonzero(statistic.n_pairable_by_category) >= 2)
 
 
 def is_full_agreement_enough(

@@ -203,7 +203,7 @@ class Ratings:
             ):
                 _ = ratings.items_in_order
             if validator.items_later:
-                rows = ratings._distinct_rows(*validator.item_aggregates_sql)
+                rows = ratings._distinct_rows(*validator.name_length_and_blanks_sql)
                 vars(ratings)["patterns"] = ratings.patterns_in(rows)
                 longest, blank = (
                     as_whole_numbers_or_missing(rows[name]) for name in ("longest", "blank")

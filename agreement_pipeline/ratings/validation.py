@@ -479,7 +479,7 @@ class RatingsValidator:
             self._check_items()
 
     @property
-    def item_aggregates_sql(self) -> tuple[str, str]:
+    def name_length_and_blanks_sql(self) -> tuple[str, str]:
         """What is asked of a row an item: the bits of its name, and is it blank?"""
         blank = f"COUNT(CASE WHEN {self.cells.is_blank_sql('item')} THEN 1 END) AS blank"
         return "MAX(BIT_LENGTH(item)) AS longest", blank
@@ -621,10 +621,10 @@ class RatingsValidator:
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:
         finding = called("label", self.cells.values_where(test, "label"))
         self._refuse_cells(
-            test, "label", f"{expected}{self._spelling_advice(test, 'label')}", finding
+            test, "label", f"{expected}{self._advice_for_unparsed_number(test, 'label')}", finding
         )
 
-    def _spelling_advice(self, test: str, name: str) -> str:
+    def _advice_for_unparsed_number(self, test: str, name: str) -> str:
         """What to do about a text that is no number: a percentage, a comma or a placeholder."""
         text = str(self.cells.values_where(test, name)[0]).strip()
         if AS_PERCENT.fullmatch(text):
@@ -762,11 +762,12 @@ class RatingsValidator:
         self._check_flags("earlier", LABELLED)
         if self._facts.get("confidence"):
             test = self._refusal_test_by_column["confidence"]
+            advice = self._advice_for_unparsed_number(test, "confidence")
             self._refuse_cells(
                 test,
                 "confidence",
                 "a number from 0 to 1, or nothing. Divide by the highest confidence that could be "
-                f"stated, or leave the column out.{self._spelling_advice(test, 'confidence')}",
+                f"stated, or leave the column out.{advice}",
             )
         if self._facts.get("timestamp"):
             step = "Correct it, or leave the cell empty."

@@ -79,7 +79,7 @@ def read_json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[s
     with open_text(path, place) as file:
         stream = _JsonStream(path, file, place)
         try:
-            yield from stream.iterate_objects()
+            yield from stream.iterate_numbered_records()
         finally:
             _progress_by_stream.pop(stream, None)
 
@@ -91,7 +91,7 @@ class _JsonStream:
         self.size = path.stat().st_size
         self.decoder = json.JSONDecoder(object_pairs_hook=_object_of_unique_names)
 
-    def iterate_objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def iterate_numbered_records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         array = self._next_mark() == "["
         self.position += array
         while (mark := self._next_mark()) and mark != "]":

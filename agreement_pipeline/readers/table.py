@@ -149,7 +149,7 @@ class OpenTable:
         number = f"nth + {self.first_row}"
         view = self.view(session, columns)
         if view is None:
-            batches = self._iterate_plain_batches(columns, columns_of_lists)
+            batches = self._iterate_canonical_batches(columns, columns_of_lists)
             first_batch = next(batches, None)
             if first_batch is None:
                 raise no_row_error(self.source)
@@ -171,7 +171,7 @@ class OpenTable:
             number = f"CONCAT('of item ', COALESCE({item}, 'null'))"
         return rows.with_computed({"row": number})
 
-    def _iterate_plain_batches(
+    def _iterate_canonical_batches(
         self, columns: Mapping[str, str], lists: Collection[str]
     ) -> Iterator[pa.RecordBatch]:
         """Times are text, except when a rating was given."""

@@ -174,7 +174,7 @@ class ByRater(Statistic):
     def without_each_rater(self) -> Iterator[Self]:
         return (self.without(rater) for rater in self.first_group_raters)
 
-    def items_by_rater(self, rows: Flags) -> Array:
+    def n_items_by_rater(self, rows: Flags) -> Array:
         """How many items each rater rated among some rows. Shape (R,)."""
         return self.read_once(_rated_as_rows).weighted_sums(np.where(rows, self.weights, 0.0))
 
@@ -614,10 +614,10 @@ class LabelsByRater(ByRater):
         return np.asarray(self.weights @ self.counts().counts)
 
     @property
-    def n_meeting_by_category(self) -> Array:
+    def n_pairable_by_category(self) -> Array:
         """How often each category was given where labels meet, or at all if none do. (K,)."""
         if self.classifier is None:
-            return self.counts().n_meeting_by_category if self.confidence is None else self.used
+            return self.counts().n_pairable_by_category if self.confidence is None else self.used
         met_counts = np.where(self.labels >= 0, self.weights, 0.0) @ self.counts().counts
         return np.asarray(met_counts if met_counts.any() else self.used)
 
@@ -732,7 +732,7 @@ class LabelsByRater(ByRater):
         The rows that it labelled then say how unseen rows look and who rates them.
         """
         pair = self.unseen.split or categories_to_split_between(
-            self.n_meeting_by_category, self.scale, category
+            self.n_pairable_by_category, self.scale, category
         )
         form = copy_with(self, unseen=self.unseen._replace(category=category))
         turns = MAX_TURNS if self.unseen.turned else 1

@@ -143,7 +143,7 @@ class CategoryCounts(Statistic):
         return self.counts
 
     @property
-    def n_meeting_by_category(self) -> Array:
+    def n_pairable_by_category(self) -> Array:
         """Shape (K,). If no ratings meet, all rows are counted."""
         return np.asarray(
             (self.weights_of_paired if self.weights_of_paired.any() else self.weights) @ self.counts
@@ -152,7 +152,7 @@ class CategoryCounts(Statistic):
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """The two categories are read off the ratings that meet another."""
         pair = self.split or categories_to_split_between(
-            self.n_meeting_by_category, self.scale, category
+            self.n_pairable_by_category, self.scale, category
         )
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
         form = copy_with(
@@ -177,7 +177,7 @@ class CategoryCounts(Statistic):
         """Items of the most common size, and categories with the shares that they have here."""
         size, shares = (
             typical_size(self.sizes, self.weights),
-            self.n_meeting_by_category / self.n_meeting_by_category.sum(),
+            self.n_pairable_by_category / self.n_pairable_by_category.sum(),
         )
         rows, used = size * np.eye(len(shares)), shares > 0
         return CategoryCounts(rows[used], n_items * shares[used], scale=self.scale)

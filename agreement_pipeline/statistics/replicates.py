@@ -137,7 +137,7 @@ class ReplicatedCells(Statistic):
     def without_each_rater(self) -> Iterator[Self]:
         return (self.without_rater(int(rater)) for rater in np.unique(self.rater))
 
-    def items_by_rater(self, rows: Flags) -> Array:
+    def n_items_by_rater(self, rows: Flags) -> Array:
         raters, places = np.unique(self.rater, return_inverse=True)
         weights = self.cell_weights * rows[self.item]
         return np.asarray(np.bincount(places, weights, minlength=len(raters)), dtype=float)
@@ -420,7 +420,7 @@ class ReplicatedLabels(ReplicatedCells):
         """
         canonical = self.with_scale(self.scale.canonical)
         n_met_again = 1 + int(self.item.max(initial=-1))
-        merged = _merge_other_rows(canonical.first, n_met_again)
+        merged = _merge_rows_after(canonical.first, n_met_again)
         is_rated, n = merged.given.copy(), len(self.raters)
         is_rated[self.item, self.rater] = True
         hashes = RatingHashes.of_cells(is_rated, merged.codes)
@@ -429,7 +429,7 @@ class ReplicatedLabels(ReplicatedCells):
         order = canonical_order_of_raters(hashes, merged.weights)
         ordered_labels = merged.select_raters([self.raters[place] for place in order])
         return copy_with(
-            canonical.reorder_raters(order), first=_merge_other_rows(ordered_labels, n_met_again)
+            canonical.reorder_raters(order), first=_merge_rows_after(ordered_labels, n_met_again)
         )
 
     @RowProperty
@@ -477,7 +477,7 @@ class ReplicatedLabels(ReplicatedCells):
         """
         if not len(self.counts):
             return self
-        used, m = self.n_meeting_by_category, self._typical_size()
+        used, m = self.n_pairable_by_category, self._typical_size()
         pair = self.first.unseen.split or categories_to_split_between(used, self.scale, category)
         raters = np.unique(self.rater)
         rater_turns = np.array(turn_replicating_raters(self.rater, self.item, self.weights))
@@ -508,7 +508,7 @@ class ReplicatedLabels(ReplicatedCells):
         return rarest * (not self.shares_clusters)
 
     @property
-    def n_meeting_by_category(self) -> Array:
+    def n_pairable_by_category(self) -> Array:
         """First labels count. Shape (K,)."""
         return self.first.used
 
@@ -535,7 +535,7 @@ class ReplicatedLabels(ReplicatedCells):
         )
 
 
-def _merge_other_rows(labels: LabelsByRater, n_kept: int) -> LabelsByRater:
+def _merge_rows_after(labels: LabelsByRater, n_kept: int) -> LabelsByRater:
     other_rows = np.arange(n_kept, len(labels.codes))
     clusters = labels.clusters
     other_clusters = clusters and Clusters(clusters.places[other_rows], clusters.times)

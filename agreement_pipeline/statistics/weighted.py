@@ -242,7 +242,7 @@ class Statistic:
     def without_each_rater(self) -> Iterator[Self]:
         raise PolicyError(f"raters at large: {NAMELESS}")
 
-    def items_by_rater(self, rows: Flags) -> Array:
+    def n_items_by_rater(self, rows: Flags) -> Array:
         raise PolicyError(f"items by rater: {NAMELESS}")
 
     def without_rater_names(self) -> Any:

@@ -45,7 +45,7 @@ def build_run_rows(
     raters = sorted({(answer.rater, answer.occurrence) for answer in marked})
     labels = [NONE, *(label for label in labels if label != NONE)]
     spans = [(n, span) for n, answer in enumerate(marked) for span in _spans_in_order(answer)]
-    parts = _item_and_span_parts(marked, spans, step, _place_by_value(items), starts)
+    parts = _parts_of_items_and_spans(marked, spans, step, _place_by_value(items), starts)
     bounds = np.unique(np.concatenate([starts, parts[:, 0], parts[:, 1]]))
     seats = _place_by_value(raters)
     row = np.array([seats[answer.rater, answer.occurrence] for answer in marked])
@@ -79,7 +79,7 @@ def build_run_rows(
     )
 
 
-def _item_and_span_parts(
+def _parts_of_items_and_spans(
     marked: Sequence[Marked],
     spans: Sequence[tuple[int, Span | Segment]],
     step: float,

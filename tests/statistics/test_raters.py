@@ -172,19 +172,19 @@ def test_raters_count_by_the_items_that_are_read_and_are_there_if_they_rated_one
     statistic, expected
 ):
     nowhere = np.zeros_like(statistic.readable)
-    assert statistic.items_by_rater(statistic.readable).tolist() == expected
-    assert (statistic.items_by_rater(statistic.readable) > 0).tolist() == [
+    assert statistic.n_items_by_rater(statistic.readable).tolist() == expected
+    assert (statistic.n_items_by_rater(statistic.readable) > 0).tolist() == [
         items > 0 for items in expected
     ]
     assert len(list(statistic.without_each_rater())) == len(expected)
-    assert (statistic.items_by_rater(statistic.readable) > 0).sum() == sum(
+    assert (statistic.n_items_by_rater(statistic.readable) > 0).sum() == sum(
         items > 0 for items in expected
     )
     assert effective_number_of_raters(
-        statistic.items_by_rater(statistic.readable)
+        statistic.n_items_by_rater(statistic.readable)
     ) == pytest.approx(sum(expected) ** 2 / sum(items**2 for items in expected))
-    assert not statistic.items_by_rater(nowhere).any()
-    assert effective_number_of_raters(statistic.items_by_rater(nowhere)) == 0
+    assert not statistic.n_items_by_rater(nowhere).any()
+    assert effective_number_of_raters(statistic.n_items_by_rater(nowhere)) == 0
 
 
 @pytest.mark.parametrize(("n_raters", "n"), [(3, 30), (5, 60), (10, 60), (30, 300)])
@@ -196,18 +196,18 @@ def test_raters_who_miss_a_tenth_of_the_items_at_random_are_as_many_as_there_are
             scale=TWO,
             raters=[str(rater) for rater in range(n_raters)],
         )
-        assert round(effective_number_of_raters(seen.items_by_rater(seen.readable))) == n_raters
+        assert round(effective_number_of_raters(seen.n_items_by_rater(seen.readable))) == n_raters
 
 
 def test_items_that_nobody_stands_behind_show_no_rater():
     weighed = ALONE.with_weights(np.array([1.0, 0, 0, 0]))
-    assert (weighed.items_by_rater(np.ones(4, dtype=bool)) > 0).tolist() == [
+    assert (weighed.n_items_by_rater(np.ones(4, dtype=bool)) > 0).tolist() == [
         True,
         True,
         False,
         False,
     ]
-    third = ALONE.with_weights(np.array([0.0, 0, 1, 0])).items_by_rater(np.ones(4, dtype=bool))
+    third = ALONE.with_weights(np.array([0.0, 0, 1, 0])).n_items_by_rater(np.ones(4, dtype=bool))
     assert (third > 0).tolist() == [False, False, True, False]
 
 
