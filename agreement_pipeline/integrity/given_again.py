@@ -296,6 +296,11 @@ class SampleComparison(NamedTuple):
         return has_enough_changes and self.n_changed < MIN_SHARE_OF_CHANGES * self.n_expected
 
     @property
+    def are_those_of_before(self) -> bool:
+        """Slips explain so few changes, so the labels do not show that anybody looked again."""
+        return self.n_labels > 0 and self.n_changed <= MAX_SLIP_SHARE * self.n_labels
+
+    @property
     def are_of_others(self) -> bool:
         """Raters agree with themselves at least as often as with others, whatever they think."""
         return self.excess > MAX_EXCESS
@@ -341,6 +346,24 @@ def count_labels_before(ratings: Ratings, moment: datetime) -> int:
         return 0
     times = _read_seconds(ratings.first_ratings(["timestamp"], raters=ratings.raters)["timestamp"])
     return int((times < (moment - MAX_ZONE).timestamp()).sum())
+
+
+def are_dated_anew(ratings: Ratings, earlier_ratings: Ratings, moment: datetime) -> bool:
+    """Whether each label has a time after a moment, in some zone, and another one than before."""
+    if "timestamp" not in ratings.has or count_labels_before(ratings, moment):
+        return False
+    seconds = _seconds_by_label(ratings)
+    if seconds.isna().any():
+        return False
+    if "timestamp" not in earlier_ratings.has:
+        return True
+    return not _seconds_by_label(earlier_ratings).eq(seconds).reindex(seconds.index).any()
+
+
+def _seconds_by_label(ratings: Ratings) -> "pd.Series[float]":
+    table = ratings.first_ratings([*KEYS, "timestamp"], raters=ratings.raters)
+    index = pd.MultiIndex.from_frame(arrow_to_pandas(table.select(KEYS)))
+    return pd.Series(_read_seconds(table["timestamp"]), index)
 
 
 def _labels_as_first_delivered(

@@ -15,7 +15,7 @@ from agreement_pipeline.ratings import (
     Ratings,
     mark_first_deliveries,
 )
-from agreement_pipeline.release import is_sample_of_relabelled
+from agreement_pipeline.release import find_relabelled_version, refuse_stale_sample
 from agreement_pipeline.store import RoundVersion, Store, of_event
 
 
@@ -79,7 +79,9 @@ def split_delivery(
     `not_stored` are rounds that come before this one and are in no store yet.
     """
     items = ItemsInDelivery(ratings)
-    if is_sample_of_relabelled(store, round_name, ratings):
+    relabelled = find_relabelled_version(store, round_name, ratings)
+    if relabelled is not None:
+        refuse_stale_sample(store, relabelled, round_name, ratings)
         of_sample = [
             (name, each) for name, each in deliveries_before.versions if each.round == round_name
         ]

@@ -36,7 +36,11 @@ from agreement_pipeline.release.opening import (
     verify_release,
 )
 from agreement_pipeline.release.publication import Publication
-from agreement_pipeline.release.relabelling import is_sample_of_relabelled, sample_name
+from agreement_pipeline.release.relabelling import (
+    find_relabelled_version,
+    refuse_stale_sample,
+    sample_name,
+)
 from agreement_pipeline.release.statements import (
     Signed,
     is_unsigned_statement,
@@ -67,10 +71,10 @@ __all__ = [
     "counts",
     "decide",
     "difference",
+    "find_relabelled_version",
     "foreign_files",
     "found_by_gate",
     "is_last_decision",
-    "is_sample_of_relabelled",
     "is_unsigned_statement",
     "judge_delivered",
     "judge_round",
@@ -79,6 +83,7 @@ __all__ = [
     "reassess",
     "refuse_replaced",
     "refuse_reused",
+    "refuse_stale_sample",
     "release_dataset",
     "release_round",
     "sample_name",

@@ -13,6 +13,7 @@ from itertools import takewhile
 from agreement_pipeline.errors import RatingsError, StoreError, error_in_a_sentence
 from agreement_pipeline.integrity import (
     Finding,
+    are_dated_anew,
     compare_with_sample,
     count_labels_before,
     count_labels_not_kept,
@@ -36,60 +37,58 @@ def sample_name(relabelled: RoundRatings) -> str:
     return f"{relabelled.round}-sample-{relabelled.ratings_digest[:8]}"
 
 
-def is_sample_of_relabelled(store: Store, round_name: str, ratings: Ratings) -> bool:
-    """Whether the items are those that were drawn from a round whose sample has this name.
-
-    Raises
-    ------
-    RatingsError
-        They are, and their labels are those of that round.
-    """
+def find_relabelled_version(store: Store, round_name: str, ratings: Ratings) -> RoundVersion | None:
+    """The version of a round whose sample has this name, if these items were drawn from it."""
     relabelled_name = round_name.rpartition("-sample-")[0]
     if not relabelled_name or relabelled_name not in store.rounds():
-        return False
+        return None
     labelled = _item_names(ratings)
     for version in store.versions(relabelled_name):
         if sample_name(RoundRatings(version.round, version.ratings_digest)) == round_name:
-            relabelled = store.ratings_of(version)
-            order = order_of_items(store, version, relabelled)
-            if {*order[: len(labelled)]} != labelled:
-                return False
-            if reason := _why_not_fresh(store, version, relabelled, ratings):
-                raise RatingsError(
-                    f"round {round_name}: found labels of round {relabelled_name}: {reason}; "
-                    "expected labels that raters gave after the draw and without those of before. "
-                    "Let each of them alone label the tasks that `agreement-pipeline draw "
-                    f"--relabelled {relabelled_name}` writes."
-                )
-            return True
-    return False
+            order = order_of_items(store, version, store.ratings_of(version))
+            return version if {*order[: len(labelled)]} == labelled else None
+    return None
 
 
-def _why_not_fresh(
-    store: Store, version: RoundVersion, relabelled: Ratings, sample: Ratings
-) -> str | None:
-    """Why a sample has the labels of before. None if nothing shows it.
+def refuse_stale_sample(
+    store: Store, version: RoundVersion, round_name: str, sample: Ratings
+) -> None:
+    """Refuse a sample of a relabelled version that has the labels of before.
 
     A sample counts as if its items had not come before, so that they would pass under its name
     without a remedy.
     """
-    arrival = arrival_of(store, version.round, version.ratings_digest)
+    relabelled, drawn_after = store.ratings_of(version), _time_of_arrival(store, version)
+    problem = _describe_stale_labels(relabelled, sample, drawn_after)
+    if n := count_labels_before(sample, drawn_after):
+        problem = f"{counted(n, 'label')} {'is' if n == 1 else 'are'} dated before the draw"
+    if problem is not None:
+        raise RatingsError(
+            f"round {round_name}: found labels of round {version.round}: {problem}; "
+            "expected labels that raters gave after the draw and without those of before. "
+            "Let each of them alone label the tasks that `agreement-pipeline draw "
+            f"--relabelled {version.round}` writes, and deliver the time of each label too "
+            "(columns: timestamp)."
+        )
+
+
+def _describe_stale_labels(
+    relabelled: Ratings, sample: Ratings, drawn_after: datetime
+) -> str | None:
+    """How a sample repeats the labels of before. None if labels or times show a second look.
+
+    Good raters may give nearly the same labels again, and then only times tell.
+    """
     compared = compare_with_sample(relabelled, sample)
     changes_text = (
         f"raters changed {compared.n_changed:,} of {counted(compared.n_labels, 'label')} of their "
-        "own"
+        "own in the sample"
     )
     if compared.are_copied:
         expected_text = f"about {compared.n_expected:.0f} of as many"
         return f"{changes_text}, and two raters differ on {expected_text}"
-    if (
-        compared.n_labels
-        and not compared.n_changed
-        and _item_names(sample) == _item_names(relabelled)
-    ):
-        return f"{changes_text}, on all {counted(len(_item_names(sample)), 'item')}"
-    if arrival and (n := count_labels_before(sample, datetime.fromisoformat(arrival["time"]))):
-        return f"{counted(n, 'label')} {'is' if n == 1 else 'are'} dated before the draw"
+    if compared.are_those_of_before and not are_dated_anew(sample, relabelled, drawn_after):
+        return f"{changes_text}, and not each label has a time of its own after the draw"
     return None
 
 
@@ -112,8 +111,8 @@ def check_remedy(
         detail = _require_drawn(store, version, ratings, sample)
         _require_same_raters(ratings, sample)
         _require_labelled_once(store, sample_version, sample)
-        _require_labelled_after(store, version, sample)
-        _require_fresh_labels(ratings, sample)
+        _require_labels_of_a_second_look(store, version, ratings, sample)
+        _require_labels_of_same_raters(ratings, sample)
         decision = judge_sample(sample_version)
         if not decision.admitted:
             raise _RefutedRemedyError(
@@ -202,15 +201,27 @@ def _require_labelled_once(store: Store, version: RoundVersion, sample: Ratings)
             )
 
 
-def _require_labelled_after(store: Store, version: RoundVersion, sample: Ratings) -> None:
-    arrival = arrival_of(store, version.round, version.ratings_digest)
-    assert arrival is not None
-    n_early = count_labels_before(sample, datetime.fromisoformat(arrival["time"]))
+def _require_labels_of_a_second_look(
+    store: Store, version: RoundVersion, ratings: Ratings, sample: Ratings
+) -> None:
+    drawn_after = _time_of_arrival(store, version)
+    n_early = count_labels_before(sample, drawn_after)
     if n_early:
         raise _RefutedRemedyError(
             f"{counted(n_early, 'label')} of the sample {'is' if n_early == 1 else 'are'} dated "
             "before it could be drawn; expected labels that raters gave after it was"
         )
+    if problem := _describe_stale_labels(ratings, sample, drawn_after):
+        raise _RefutedRemedyError(
+            f"{problem}; expected labels that they gave without those of before, with the time of "
+            "each label (columns: timestamp)"
+        )
+
+
+def _time_of_arrival(store: Store, version: RoundVersion) -> datetime:
+    arrival = arrival_of(store, version.round, version.ratings_digest)
+    assert arrival is not None
+    return datetime.fromisoformat(arrival["time"])
 
 
 def _require_same_raters(ratings: Ratings, sample: Ratings) -> None:
@@ -225,18 +236,12 @@ def _require_same_raters(ratings: Ratings, sample: Ratings) -> None:
         )
 
 
-def _require_fresh_labels(ratings: Ratings, sample: Ratings) -> None:
+def _require_labels_of_same_raters(ratings: Ratings, sample: Ratings) -> None:
     compared = compare_with_sample(ratings, sample)
-    changes_text = f"{compared.n_changed:,} of {counted(compared.n_labels, 'label')}"
-    if compared.are_copied:
-        raise _RefutedRemedyError(
-            f"raters changed {changes_text} of their own in the sample, and two raters differ on "
-            f"about {compared.n_expected:.0f} of as many; expected labels that they gave without "
-            "those of before"
-        )
     if compared.are_of_others:
         raise _RefutedRemedyError(
-            f"raters gave another label than before to {changes_text} in the sample, and differ "
+            f"raters gave another label than before to {compared.n_changed:,} of "
+            f"{counted(compared.n_labels, 'label')} in the sample, and differ "
             "more from their own labels than from each other; expected relabelled items with the "
             "labels that their raters give"
         )

@@ -14,6 +14,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release.decisions import today
+from agreement_pipeline.store import draw_items
 
 PROJECT = """project: labels
 inbox: inbox
@@ -130,15 +131,45 @@ def test_labels_of_before_do_not_pass_under_the_name_of_their_sample(tmp_path):
     ingest("w1", first)
     settled = first["label"].where(rng.random(len(first)) > 0.9, first["item"].map(right_label))
     agreed = first.assign(label=first["item"].map(right_label))
-    for labels, changes in ((first.assign(label=settled), "and two raters"), (agreed, "on all")):
+    for labels, problem in (
+        (first.assign(label=settled), "two raters differ on about"),
+        (agreed, "not each label has a time of its own after the draw"),
+    ):
         name = f"w1-sample-{ingest('w1', labels)[:8]}"
         for deliveries in (None, "independent", "cumulative"):
-            with pytest.raises(RatingsError, match=f"raters changed 0 of 450 .* own, {changes}"):
+            with pytest.raises(
+                RatingsError, match=f"raters changed 0 of 450 labels .* sample, and {problem}"
+            ):
                 ingest(name, labels, deliveries=deliveries)
+    # some of the drawn items are as much of a copy
+    store = Store(tmp_path / ".agreement/store/labels")
+    some = draw_items(store, store.present("w1"), store.ratings("w1"), 149)
+    with pytest.raises(RatingsError, match="deliver the time of each label too"):
+        ingest(name, agreed[agreed["item"].isin(some)])
     early = fresh.assign(created_at="2020-01-01T00:00:00Z")
     with pytest.raises(RatingsError, match="450 labels are dated before the draw"):
         ingest(name, early, columns={"timestamp": "created_at"})
-    ingest(name, fresh)  # a sample may be of all items, if raters looked again
+    # a sample may be of all items, and nearly the same, if raters looked again and times show it
+    with pytest.raises(RatingsError, match=r"raters changed 8 of 450 labels .* time of its own"):
+        ingest(name, fresh)
+    times = pd.date_range(pd.Timestamp.now("UTC").floor("s"), periods=len(fresh), freq="s")
+    late = fresh.assign(created_at=times.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    ingest(name, late, columns={"timestamp": "created_at"})
+
+
+def test_labels_of_a_second_look_need_no_times_if_many_are_others(tmp_path):
+    Path(tmp_path / "inbox").mkdir()
+    settings = {"project": "labels", "inbox": "inbox", "policy": "standard", "root": str(tmp_path)}
+    project = Project(ProjectSettings(**settings, scale={"categories": ["no", "yes"]}))
+
+    def ingest(name, frame):
+        frame.to_csv(tmp_path / "inbox" / f"{name}.csv", index=False)
+        project.ingest(name)
+        return project.store.present(name)
+
+    rng = np.random.default_rng(1)
+    version = ingest("w1", label_items(ITEMS[:150], 0, rng))
+    ingest(f"w1-sample-{version.ratings_digest[:8]}", label_items(ITEMS[:150], 0.05, rng))
 
 
 def test_a_round_of_the_store_is_drawn_from_without_other_options(tmp_path, monkeypatch, capsys):

@@ -245,6 +245,59 @@ def test_labels_copied_into_the_sample_are_refused(held):
     assert "raters changed 0 of 480 labels of their own in the sample" in held.refusal(remedy)
 
 
+SETTLED = relabel(HELD, 1, share=1.0)
+"""Raters differ on no item any more, so nothing tells a copy but that it changes nothing."""
+
+
+def of_drawn(frame, items, *, n_changed=0):
+    """The labels of before, of which some are others."""
+    sample = frame[frame["item"].isin(items)].reset_index(drop=True)
+    sample.loc[: n_changed - 1, "label"] = [
+        SCALE.names[1 - SCALE.names.index(label)] for label in sample["label"][:n_changed]
+    ]
+    return sample
+
+
+def at(frame, moment):
+    """A label a second from a moment on."""
+    steps = pd.to_timedelta(np.arange(len(frame)), unit="s")
+    return frame.assign(timestamp=pd.Timestamp(moment).tz_localize(None) + steps)
+
+
+@pytest.mark.parametrize(("n_items", "n_changed"), [(160, 0), (159, 0), (120, 0), (160, 5)])
+def test_labels_of_before_that_all_agree_are_refused_though_items_are_left_out(
+    held, n_items, n_changed
+):
+    settled = held.with_other_labels(SETTLED)
+    sample = of_drawn(SETTLED, settled.drawn[:n_items], n_changed=n_changed)
+    refusal = settled.refusal(settled.ingest_sample(sample))
+    assert f"raters changed {n_changed} of {3 * n_items} labels of their own" in refusal
+    assert (
+        "expected labels that they gave without those of before, with the time of each" in refusal
+    )
+
+
+def test_times_after_the_draw_show_a_second_look_that_changes_nothing(held):
+    settled = held.with_other_labels(SETTLED)
+    sample = of_drawn(SETTLED, settled.drawn)
+    assert not settled.judge(settled.ingest_sample(sample)).admitted
+    assert settled.judge(settled.ingest_sample(at(sample, pd.Timestamp.now("UTC")))).admitted
+
+
+@pytest.mark.parametrize("lacking", ["one time", "other times"])
+def test_times_of_before_show_no_second_look(held, lacking):
+    """A clock may be fourteen hours off, and times of the same day may come with the labels."""
+    timed = at(SETTLED, pd.Timestamp.now("UTC") - pd.Timedelta(hours=9))
+    settled = held.with_other_labels(timed)
+    sample = of_drawn(timed, settled.drawn)
+    if lacking == "one time":
+        sample = at(sample, pd.Timestamp.now("UTC"))
+        sample.loc[7, "timestamp"] = pd.NaT
+    assert "and not each label has a time of its own after the draw" in settled.refusal(
+        settled.ingest_sample(sample)
+    )
+
+
 def test_other_raters_judge_nobody(held):
     remedy = held.ingest_sample(label_items(held.drawn, 0.02, 7, ("dora", "emil", "fritz")))
     assert "3 of 3 raters who labelled the items again have no label" in held.refusal(remedy)
