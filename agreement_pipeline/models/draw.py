@@ -152,10 +152,13 @@ class Draw:
                 "draw_relabelled",
             )
 
-    def compare_contents(self, population: Ratings, store: Store | None = None) -> str:
+    def compare_contents(
+        self, population: Ratings, store: Store | None = None, classifier: str | None = None
+    ) -> str:
         """Which columns of contents are as they were drawn from, and which nobody can compare.
 
-        The store knows which items have other contents.
+        The items are those that the classifier labelled: others have no place in the draw. The
+        store knows which items have other contents.
 
         Raises
         ------
@@ -164,7 +167,8 @@ class Draw:
             that the population lacks, and the population one that the draw lacks, so that it may
             have been renamed (`draw_other_contents`).
         """
-        digests_by_column = _digest_contents(population, _labelled_items(population))
+        labelled_by = only_classifier(population, classifier)
+        digests_by_column = _digest_contents(population, _labelled_items(population, [labelled_by]))
         missing = sorted({*self.contents} - {*digests_by_column})
         added = sorted({*digests_by_column} - {*self.contents})
         if missing and added:
@@ -393,34 +397,42 @@ def drawn_before(
         return None
     if sum(last_draw.strata.values()) != n or not last_draw.is_from(population):
         return None
-    last_draw.compare_contents(population, store)
+    last_draw.compare_contents(population, store, last_draw.classifier)
     return last_draw
 
 
 def refuse_moved_contents(store: Store, ratings: Ratings, location: str) -> None:
     """Refuse items that were drawn or drawn from, if they have other contents in these ratings.
 
-    People labelled the drawn texts, so their labels say nothing of others.
+    People labelled the drawn texts, so their labels say nothing of others. Of an item that was
+    drawn twice, they labelled the text of the last draw.
     """
     items = _labelled_items(ratings)
-    digests_by_column = _digest_contents(ratings, items)
-    for recorded_draw in draws(store):
-        if items.isdisjoint(recorded_draw.items):
-            continue
-        for column in sorted({*recorded_draw.contents} & {*digests_by_column}):
-            drawn = _load_contents(store, recorded_draw, column)
-            digest_by_item = digests_by_column[column]
-            moved = sorted(
-                item for item in {*drawn} & items if drawn[item] != digest_by_item.get(item)
+    recorded_draws = [each for each in draws(store) if not items.isdisjoint(each.items)]
+    for column, digest_by_item in _digest_contents(ratings, items).items():
+        bound = dict[str, tuple[str, str]]()
+        listed_draws = [
+            (recorded_draw, _load_contents(store, recorded_draw, column))
+            for recorded_draw in recorded_draws
+            if column in recorded_draw.contents
+        ]
+        for are_drawn in (False, True):
+            for recorded_draw, drawn in listed_draws:
+                names = items & drawn.keys()
+                names = names.intersection(recorded_draw.items) if are_drawn else names
+                bound |= {item: (drawn[item], recorded_draw.population) for item in names}
+        moved = sorted(
+            item for item, (digest, _) in bound.items() if digest_by_item.get(item) != digest
+        )
+        if moved:
+            populations = joined(dict.fromkeys(bound[item][1] for item in moved))
+            raise DrawError(
+                f"{location}: found another {_column_names([column])} of "
+                f"{_moved_items_phrase(moved, len(items))} than they had when they were "
+                f"drawn from {populations}; expected the same, since the labels "
+                "belong to what was drawn from. Join labels and items again.",
+                "draw_other_contents",
             )
-            if moved:
-                raise DrawError(
-                    f"{location}: found another {_column_names([column])} of "
-                    f"{_moved_items_phrase(moved, len(items))} than they had when they were "
-                    f"drawn from {recorded_draw.population}; expected the same, since the labels "
-                    "belong to what was drawn from. Join labels and items again.",
-                    "draw_other_contents",
-                )
 
 
 def draws(store: Store) -> tuple[Draw, ...]:
@@ -495,8 +507,8 @@ def _has_items_in_common(store: Store, earlier_draw: Draw, population: Set[str])
     return len(population & {*items}) > MAX_SHARE_IN_COMMON * len(population)
 
 
-def _labelled_items(population: Ratings) -> frozenset[str]:
-    return frozenset(population.first_ratings(["item"])["item"].to_pylist())
+def _labelled_items(population: Ratings, raters: Collection[str] | None = None) -> frozenset[str]:
+    return frozenset(population.first_ratings(["item"], raters=raters)["item"].to_pylist())
 
 
 def _digest_contents(ratings: Ratings, items: Collection[str]) -> dict[str, DigestByItem]:

@@ -68,7 +68,7 @@ class SilverAudit:
         try:
             self.draw.refuse_others(ratings, ratings, name)
             self.draw.refuse_relabelled(ratings, name)
-            comparison = self.draw.compare_contents(ratings, store)
+            comparison = self.draw.compare_contents(ratings, store, name)
             result = wrong_labels(
                 ratings,
                 policy.silver.majority_of,

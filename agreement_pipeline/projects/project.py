@@ -682,7 +682,7 @@ class Project:
         )
         tasks = file.parent / "tasks" / f"{file.stem}-{current_draw.seed[:12]}.csv"
         if not tasks.exists():
-            current_draw.compare_contents(labels, self.store)
+            current_draw.compare_contents(labels, self.store, current_draw.classifier)
             names = {role: getattr(columns, role) or role for role in ("item", "rater", "label")}
             blind = blind_tasks(labels, current_draw.items, current_draw.seed)
             tasks.parent.mkdir(exist_ok=True)

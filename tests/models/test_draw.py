@@ -15,6 +15,7 @@ from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import DrawError, RatingsError, StoreError
 from agreement_pipeline.evidence import event_table
 from agreement_pipeline.models import Draw, correct, draw, drawn_before, draws
+from agreement_pipeline.models.draw import refuse_moved_contents
 from agreement_pipeline.store import Store
 from tests.events import record, sealed
 from tests.models.tables import ratings_of, simulated
@@ -289,6 +290,38 @@ def test_a_draw_without_texts_is_written_as_by_older_versions(store, population)
     assert "contents" not in entry
     assert "contents" not in found.to_mapping()
     assert not (store.root / "contents").exists()
+
+
+def test_items_that_only_another_classifier_labelled_have_no_place_in_a_draw(store, rows):
+    texts = {item: f"Is {item} rude?" for item, *_ in rows} | {"i9999": "Is i9999 rude?"}
+    found = draw(store, "march", ratings_of(rows, text=texts), 50)
+    more = [*rows, ("i0000", "other", "no"), ("i9999", "other", "no")]
+    both = ratings_of(more, classifiers=("model", "other"), text=texts)
+    same = "Each item has the same text as in the draw"
+    assert found.compare_contents(both, store, "model") == same
+    moved = ratings_of(more, classifiers=("model", "other"), text=texts | {"i0007": "Is it?"})
+    with pytest.raises(DrawError, match=r"another text of 1 of 400 items, \['i0007'\],"):
+        found.compare_contents(moved, store, "model")
+
+
+def test_of_an_item_that_was_drawn_twice_the_text_of_the_last_draw_counts(store, rows):
+    """The texts were cut off at first, so people labelled whole ones afterwards."""
+    cut = {item: f"Is {item}" for item, *_ in rows}
+    whole = {item: f"Is {item} rude?" for item, *_ in rows}
+    first = draw(store, "march", ratings_of(rows, text=cut), 50)
+    second = draw(store, "again", ratings_of(rows, text=whole), 50, reason="the texts were cut off")
+
+    def refuse_moved(names, texts):
+        labels = [(name, "ana", "yes") for name in names]
+        refuse_moved_contents(store, ratings_of(labels, classifiers=(), text=texts), "round r1")
+
+    refuse_moved(second.items, whole)
+    twice, once = min({*first.items} & {*second.items}), min({*first.items} - {*second.items})
+    with pytest.raises(DrawError, match=rf"'{twice}'\], than they had when they .* from again;"):
+        refuse_moved(second.items, whole | {twice: cut[twice]})
+    refuse_moved([*second.items, once], whole | {once: cut[once]})
+    with pytest.raises(DrawError, match=rf"'{once}'\], than they had when they .* from march;"):
+        refuse_moved([*second.items, once], whole)
 
 
 def test_tasks_are_not_written_again_with_other_texts(store, rows):
