@@ -64,6 +64,7 @@ WORDS: Paths = frozenset(
 BOUND = ("decision", "ratings_digest", "policy_digest", "contract_digest")
 NOT_SHOWN = "not shown that it may stand in for a rater (alternative-annotator test)"
 UNSAID = "its export does not say which labels began as a suggestion, perhaps this classifier's own"
+OTHER_CONTENTS = "certificate_other_contents"
 PARTS = tuple(field.name for field in fields(Identity))
 Entry = Mapping[str, Any]
 
@@ -311,7 +312,8 @@ def certify(
                     store, judged_round.ratings, f"round {judged_round.version.round}"
                 )
             except DrawError as error:
-                raise CertificateError(str(error), "certificate_other_contents") from None
+                code = OTHER_CONTENTS if error.code == "draw_other_contents" else error.code
+                raise CertificateError(str(error), code) from None
     certificate = _build_certificate(
         project, identity, expires, rules, terms, judged_rounds, reason.strip()
     )

@@ -118,7 +118,7 @@ def test_a_round_of_other_texts_than_were_drawn_certifies_nobody(store, original
         return Ratings.from_frame(frame, SCALE, classifiers=["judge"])
 
     frame = ratings.to_pandas()
-    draw(store, "april", with_texts(frame[frame["rater"] == "judge"].copy(), texts), 90)
+    drawn = draw(store, "april", with_texts(frame[frame["rater"] == "judge"].copy(), texts), 90)
     names = ["i000", "i001"][:n_moved]
     moved = texts | dict(zip(names, [texts[name] for name in reversed(names)], strict=True))
     store.ingest("r1", with_texts(frame, moved), original)
@@ -131,6 +131,9 @@ def test_a_round_of_other_texts_than_were_drawn_certifies_nobody(store, original
         "were drawn from april; expected the same"
     )
     assert store.history()[-1]["event"] != "certified"
+    # a damaged list of texts is another fault than other texts, and has its own code
+    (store.root / f"contents/{drawn.contents['text']}.json").unlink()
+    assert "found no list of the contents of april" in refused("draw_edited", certified, store)
 
 
 def test_a_classifier_that_differs_is_held_and_stays_in_the_log(store, ingested):
