@@ -250,12 +250,18 @@ class LabelStudio:
                 pass
 
     def _require_whole(self, project: ServerProject, contents: "_Contents", path: Path) -> None:
-        """What a snapshot leaves out would not be judged, and nothing in the file would tell."""
+        """What a snapshot leaves out would not be judged, and nothing in the file would tell.
+
+        The server counts no annotations of those who skipped the task.
+        """
         n_tasks = n_annotations = 0
         for _, task in Export(path).records() if contents.n_tasks else ():
             n_tasks += 1
             annotations = task.get("annotations")
-            n_annotations += len(annotations) if isinstance(annotations, list) else 0
+            n_annotations += sum(
+                isinstance(annotation, Mapping) and annotation.get("was_cancelled") is not True
+                for annotation in (annotations if isinstance(annotations, list) else ())
+            )
         for n, n_expected, noun in (
             (n_tasks, contents.n_tasks, "task"),
             (n_annotations, contents.n_annotations, "annotation"),

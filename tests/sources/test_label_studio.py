@@ -196,6 +196,23 @@ def test_broken_answer_is_one_clear_error(server, tmp_path, part, answer, words,
     assert list(project.inbox.iterdir()) == []
 
 
+def skip(tasks, place):
+    """Somebody skipped each task: in the place of an annotation, or beside all three."""
+    skipped = {"id": 999, "completed_by": {"id": 9, "email": "dan@example.com"}, "result": []}
+    skipped |= {"was_cancelled": True, "ground_truth": False, "created_at": "2026-11-29T01:28:00Z"}
+    return [
+        {
+            **task,
+            "annotations": [
+                *task["annotations"][:place],
+                {**skipped, "id": 1000 + n},
+                *task["annotations"][place + 1 :],
+            ],
+        }
+        for n, task in enumerate(tasks)
+    ]
+
+
 @pytest.mark.parametrize(
     ("shorten", "words"),
     [
@@ -204,6 +221,8 @@ def test_broken_answer_is_one_clear_error(server, tmp_path, part, answer, words,
             lambda tasks: [{**task, "annotations": task["annotations"][1:]} for task in tasks],
             "a snapshot of 120 annotations, and 180 on the server",
         ),
+        (lambda tasks: skip(tasks, 0), "a snapshot of 120 annotations, and 180 on the server"),
+        (lambda tasks: skip(tasks, 3), None),
         (lambda tasks: tasks, None),
     ],
 )
