@@ -37,8 +37,9 @@ MAX_DEPTH = 50
 MAX_WORDS, MAX_MISTAKES = 40_000, 50
 """So many keys and values are read of a file in a second, and so many mistakes are named."""
 
-AMBIGUOUS_NUMBER = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-9]+)+)")
-"""YAML 1.1 reads 010 as 8 and 1:30 as 90."""
+NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+AMBIGUOUS_NUMBER = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-9]+)+(\.[0-9_]*)?)")
+"""YAML 1.1 reads 010 as 8 and 1:30 as 90. YAML 1.2 reads 10 and a text."""
 
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 TEXT, NUMBER, WHOLE_NUMBER, MAPPING = (
@@ -354,11 +355,13 @@ def _note_line_of_each_key(
 
 
 def _refuse_ambiguous_number(node: yaml.Node, path: Path, error: type[AgreementError]) -> None:
-    is_whole_number = node.tag == "tag:yaml.org,2002:int"
-    if is_whole_number and AMBIGUOUS_NUMBER.fullmatch(node.value):
-        number = yaml.load(node.value, Loader=LOADER)
-        raise error(
-            f"{path}:{node.start_mark.line + 1}: found {node.value}, which YAML 1.1 reads as "
-            f"{number}; expected a number that everybody reads alike. Write {number}, or put a "
-            "text in quotes."
-        )
+    if node.tag not in NUMBER_TAGS or not AMBIGUOUS_NUMBER.fullmatch(node.value):
+        return
+    number = yaml.load(node.value, Loader=LOADER)
+    decimal = number if ":" in node.value else int(node.value)
+    step = f"{number}" if decimal == number else f"{decimal} or {number}, whichever you mean"
+    raise error(
+        f"{path}:{node.start_mark.line + 1}: found {node.value}, which YAML 1.1 reads as "
+        f"{number}; expected a number that everybody reads alike. "
+        f"Write {step}, or put a text in quotes."
+    )

@@ -176,10 +176,19 @@ def test_data_without_lines_are_named_by_their_source():
         (
             "a: 1\nmin_items: 010\n",
             "s.yaml:2: found 010, which YAML 1.1 reads as 8; expected a number that everybody "
-            "reads alike. Write 8, or put a text in quotes.",
+            "reads alike. Write 10 or 8, whichever you mean, or put a text in quotes.",
         ),
-        ("a: [1, -0_17]\n", "s.yaml:1: found -0_17, which YAML 1.1 reads as -15;"),
-        ("1:30: 2\n", "s.yaml:1: found 1:30, which YAML 1.1 reads as 90;"),
+        (
+            "a: [1, -0_17]\n",
+            "s.yaml:1: found -0_17, which YAML 1.1 reads as -15; expected a number that everybody "
+            "reads alike. Write -17 or -15, whichever you mean, or put a text in quotes.",
+        ),
+        (
+            "1:30: 2\n",
+            "s.yaml:1: found 1:30, which YAML 1.1 reads as 90; expected a number that everybody "
+            "reads alike. Write 90, or put a text in quotes.",
+        ),
+        ("a: 1:30.5\n", "s.yaml:1: found 1:30.5, which YAML 1.1 reads as 90.5;"),
         ("a: 1\nb: 2\na: 3\n", "s.yaml:3: found key 'a' twice; expected each key once. Remove"),
         ("a: &x 1\n", "s.yaml:1: found an anchor or alias; expected values written out. Write"),
         ("\na: !!str 1\n", "s.yaml:2: found tag 'tag:yaml.org,2002:str'; expected values without"),
