@@ -100,13 +100,13 @@ class ReleaseIOManager(dg.IOManager):
         log("; ".join([words, *(f"{name}: {reason}" for name, reason in left_out.items())]))
         tables = [release.train_arrow for release in releases]
         rows = pa.concat_tables(tables, promote_options="permissive")
-        in_conflict = _items_in_conflict(rows, project.settings.trains)
+        in_conflict = find_items_in_conflict(rows, project.settings.trains)
         if not in_conflict:
             return rows
         together = self.host.key("release").to_user_string()
         problem = (
             f"{context.asset_key.to_user_string()}: found "
-            f"{counted(len(in_conflict), 'item')} with other labels in other rounds "
+            f"{counted(len(in_conflict), 'item')} with different labels in different rounds "
             f"({listed(in_conflict)})"
         )
         if project.policy.items_in_conflict == "refuse":
@@ -121,14 +121,15 @@ class ReleaseIOManager(dg.IOManager):
         return kept_rows
 
 
-def _items_in_conflict(rows: pa.Table, trains: Trains | None) -> list[str]:
-    """The items that rounds settle with different categories. Numbers and shares are pooled."""
+def find_items_in_conflict(rows: pa.Table, trains: Trains | None) -> list[str]:
+    """The items that rounds settle with different categories. Numbers and shares are pooled.
+
+    The place of a category may be another one on the scale of another round, so names are compared.
+    """
     if "label_id" not in rows.column_names or (trains is not None and trains.label == "shares"):
         return []
-    labels = (
-        rows.select(["id", "label_id"]).group_by("id").aggregate([("label_id", "count_distinct")])
-    )
-    differs = pc.greater(labels["label_id_count_distinct"], 1)
+    labels = rows.select(["id", "label"]).group_by("id").aggregate([("label", "count_distinct")])
+    differs = pc.greater(labels["label_count_distinct"], 1)
     return sorted(labels["id"].filter(differs).to_pylist())
 
 

@@ -446,8 +446,8 @@ class Policy:
     description
         The reasons for the cut-offs: they follow from the cost of an error.
     items_in_conflict
-        unresolved: an item with other labels in other rounds of a release has no label. refuse:
-        such rounds are not released together.
+        unresolved: an item with different labels in different rounds of a release has no label.
+        refuse: such rounds are not released together.
     items_gold_elsewhere
         leave_out: items that another round of the project calls gold do not train. refuse: a round
         with such items is not released. In any case a release that trains on them is withdrawn.

@@ -448,7 +448,7 @@ def consensus_frame(
         silver       none, or no label follows; it is a classifier's yes
         *tie*        several categories lead, and none is chosen     no
         *single*     only one                                        no
-        *conflict*   other labels in other rounds                    no
+        *conflict*   different labels in different rounds            no
         ============ ==============================================  ========
 
     Raises

@@ -294,10 +294,9 @@ def _build_training_rows(members: Sequence[Member], policy: Policy) -> TrainingR
     names = labels.items[labels.is_resolved_as("conflict")]
     if policy.items_in_conflict == "refuse" and len(names):
         raise ReleaseHeldError(
-            f"{quoted_round_names(members)}: found {counted(len(names), 'item')} with other "
-            "labels in other "
-            f"rounds ({listed(names)}); expected one label of each item. "
-            "Adjudicate these items, or set items_in_conflict: unresolved in the policy."
+            f"{quoted_round_names(members)}: found {counted(len(names), 'item')} with "
+            f"different labels in different rounds ({listed(names)}); expected one label of each "
+            "item. Adjudicate these items, or set items_in_conflict: unresolved in the policy."
         )
     return labels
 

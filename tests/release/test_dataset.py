@@ -292,7 +292,9 @@ def test_rounds_in_conflict_are_refused_if_the_policy_says_so(store, ingest):
     strict = Policy.from_mapping(
         {**POLICY.to_mapping(), "policy": "strict", "items_in_conflict": "refuse"}
     )
-    with pytest.raises(ReleaseHeldError, match=r"found 1 item with other labels in other rounds"):
+    with pytest.raises(
+        ReleaseHeldError, match=r"found 1 item with different labels in different rounds"
+    ):
         release_dataset(store, ["w1", "w2"], strict, CONTRACT, project="demo")
     assert len(dataset(store, ["w1", "w2"]).train) == 79
 
