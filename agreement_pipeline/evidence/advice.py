@@ -23,6 +23,7 @@ from agreement_pipeline.intervals import Looks, share_interval
 from agreement_pipeline.policy import (
     BUNDLED,
     REASONS,
+    UNDECIDED,
     Decision,
     Policy,
     Verdict,
@@ -49,7 +50,6 @@ MAX_RATINGS_IN_PARTS = 2_000_000
 ENOUGH_PAIRS = 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
-UNDECIDED = ("tentative", "inconclusive", "not_together")
 """How far over its cut-off agreement is expected, and the best that is. If a cut-off leaves less
 room, it is expected halfway between the cut-off and 1.
 """
@@ -424,8 +424,8 @@ def _steps_against_kind(
 
 
 def _label_more(verdict: Verdict, kind: str, held_round: HeldRound) -> Step:
-    """A fresh round, of as many items as the reason says. More items of the same round are asked
-    for where it was too small to be judged, or where the policy plans how often it is judged.
+    """A fresh round, of as many items as decide in most cases. More items of the same round are
+    asked for where it was too small to be judged, or where the policy plans how often it is judged.
     """
     rule, estimate, fresh_round = verdict.rule, verdict.estimate, verdict.fresh_round
     unit = "items" if estimate is None or estimate.n_clusters is None else "clusters of items"
@@ -452,22 +452,27 @@ def _label_more(verdict: Verdict, kind: str, held_round: HeldRound) -> Step:
     elif fresh_round is not None and fresh_round.is_too_small:
         amount = f"a fresh round of more {unit}"
         reason_text = f"These {unit} are too few to say how many would decide. {too_few}".rstrip()
-    elif fresh_round is not None and fresh_round.n is None:
+    elif fresh_round is not None and fresh_round.more_than is not None:
         return Step(
             "Discuss the items on which raters differ.",
-            f"Agreement is so near the cut-off that more {unit} will hardly decide it.",
+            f"More than {fresh_round.more_than:,} {unit} would be needed, if agreement stays the "
+            "same.",
             held_round.command_for_disputed,
         )
     elif fresh_round is not None and fresh_round.n is not None:
-        chance = in_words(fresh_round.chance, WHOLE_PERCENT)
+        is_open = held_round.ratings.scale.continuous
+        chance = (
+            f"a chance of {in_words(fresh_round.chance, WHOLE_PERCENT)}, if agreement is over "
+            f"{rule.reliable:g}{' and no error is larger than here' if is_open else ''}"
+        )
         if held_round.policy.always_valid_at is None:
             amount = f"a fresh round of about {fresh_round.n:,} {unit}"
             looks = _describe_planned_looks(fresh_round.n, held_round.policy)
-            reason_text = f"So many decide with a chance of {chance}. {too_few}"
+            reason_text = f"So many decide with {chance}. {too_few}"
             reason_text = f"{reason_text.rstrip()} {looks}"
         else:
             amount = f"about {max(1, fresh_round.n - fresh_round.n_now):,} more {unit}"
-            reason_text = f"{fresh_round.n:,} in all decide with a chance of {chance}. {too_few}"
+            reason_text = f"{fresh_round.n:,} in all decide with {chance}. {too_few}"
     value = estimate.value if estimate and estimate.value is not None else rule.reliable + BETTER
     expected = min(max(BEST, (1 + rule.reliable) / 2), max(value, rule.reliable + 0.01))
     like_this = kind != "too_few_items" and (fresh_round is None or fresh_round.n is not None)

@@ -42,6 +42,7 @@ from agreement_pipeline.policy.policy import (
     BUNDLED as BUNDLED,
     RELIABLE as RELIABLE,
     TENTATIVE as TENTATIVE,
+    UNDECIDED as UNDECIDED,
     Policy as Policy,
     Rule as Rule,
     Silver as Silver,

@@ -59,20 +59,21 @@ class FreshRound(NamedTuple):
 
     Sizes are numbers of items, or of clusters. `n` is None if no number can be named, and `n_now`
     is that of the round itself. `share_over` is the share of what the round leaves open that lies
-    over the cut-off, and the chance is for agreement there.
+    over the cut-off, and the chance is for agreement there. `more_than` is a number that is not
+    enough if agreement stays the same. It is None unless very many are needed.
     """
 
     n: int | None
     chance: float
     share_over: float
     n_now: int
-    is_near_cutoff: bool = False
+    more_than: int | None = None
 
     @property
     def is_too_small(self) -> bool:
         """True if the judged round has too few items to tell what a fresh one would show."""
         leaves_open = self.n is None or self.share_over < MIN_SHARE_OVER_CUTOFF
-        return leaves_open and not self.is_near_cutoff
+        return leaves_open and self.more_than is None
 
 
 def plan_fresh_round(
@@ -96,11 +97,14 @@ def plan_fresh_round(
     is_open = share_over < MIN_SHARE_OVER_CUTOFF
     reach = forecast.reach_of_value if is_open else None
     n = forecast.find_size(PROBABILITY, max(min_units, FEWEST_ITEMS), reach)
-    is_beyond = n is None or (n > MAX_ITEM_FACTOR * n_now and n - n_now > MAX_MORE_ITEMS)
+    very_many = max(MAX_ITEM_FACTOR * n_now, n_now + MAX_MORE_ITEMS)
+    very_many -= very_many % 10 ** (len(str(very_many)) - 2)
     greatest = find_registered_measure(estimate.measure).bounds[1]
-    is_near_cutoff = is_beyond and 2 * (estimate.value - cutoff) < greatest - cutoff
-    if n is None or is_beyond or is_open:
-        return FreshRound(None, 0.0, share_over, n_now, is_near_cutoff)
+    is_near_cutoff = 2 * (estimate.value - cutoff) < greatest - cutoff
+    if is_near_cutoff and (n is None or n > very_many):
+        return FreshRound(None, 0.0, share_over, n_now, min(very_many, max(MOST_ITEMS, n_now)))
+    if n is None or n > very_many or is_open:
+        return FreshRound(None, 0.0, share_over, n_now)
     return FreshRound(n, forecast.chance(n), share_over, n_now)
 
 

@@ -461,7 +461,7 @@ def refuse_too_small(unsearched_plan: Plan, share_over: float) -> Plan:
 def plan_like_sample(
     unsearched_plan: Plan, judging: RuleOnSimulation, sample_estimate: Estimate
 ) -> Plan:
-    """The plan of fresh rounds like a sample, with the number that the reason of a verdict says."""
+    """Plan fresh rounds like a sample, with the number that the step of a held round says."""
     if not can_be_redrawn(sample_estimate):
         return refuse_too_small(unsearched_plan, 0.0)
     forecast = Forecast(sample_estimate, judging.cutoff, judging.n_together)

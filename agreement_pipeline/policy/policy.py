@@ -164,11 +164,10 @@ class Rule:
             f"The rule {'holds a release' if self.effect == 'hold' else 'only warns'}."
         )
 
-    def judge(self, estimates: Iterable[Estimate], n_together: int = 1) -> tuple["Verdict", ...]:
+    def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
         """A verdict on each estimate of the rule's measure and scope.
 
-        If there is no such estimate, the one verdict is *not_evaluated*. `n_together` verdicts hold
-        together, so that a fresh round must meet the level of the first.
+        If there is no such estimate, the one verdict is *not_evaluated*.
         """
         mine = [e for e in estimates if e.measure == self.measure and e.scope.kind == self.scope]
         if not mine:
@@ -177,9 +176,9 @@ class Rule:
                 "since this round has no such estimate of it"
             )
             return (Verdict(self, Scope(self.scope), "not_evaluated", reason, code="no_estimate"),)
-        return tuple(self._judge_estimate(e, n_together) for e in mine)
+        return tuple(map(self._judge_estimate, mine))
 
-    def _judge_estimate(self, estimate: Estimate, n_together: int) -> "Verdict":
+    def _judge_estimate(self, estimate: Estimate) -> "Verdict":
         is_only_told = self.if_too_few == "tell" and estimate.n_apart < self.min_items
         rule = replace(self, effect="warn") if is_only_told else self
         value, interval, scope = estimate.value, estimate.interval, estimate.scope
@@ -193,17 +192,10 @@ class Rule:
         kind: Kind = "unreliable" if interval.high < self.tentative else "inconclusive"
         if interval.low >= self.tentative:
             kind = "reliable" if interval.low >= self.reliable else "tentative"
-        fresh_round = (
-            plan_fresh_round(
-                estimate, self.reliable, min_units=self.min_items, n_together=n_together
-            )
-            if kind in ("tentative", "inconclusive")
-            else None
-        )
         reason = reasons.explain_verdict(
-            estimate, value, interval, kind, self.reliable, self.tentative, fresh_round
+            estimate, value, interval, kind, self.reliable, self.tentative
         )
-        return Verdict(rule, scope, kind, reason, kind, estimate, fresh_round)
+        return Verdict(rule, scope, kind, reason, kind, estimate)
 
     def _missing_evidence_code_and_reason(self, estimate: Estimate) -> tuple[str, str] | None:
         message_template = "it rests on {} and the policy asks for {}"
@@ -240,8 +232,8 @@ class Verdict(Tabular):
         Why, in words and numbers, and under a stable name.
     estimate
         The estimate. None if there is none, or if its value is undefined.
-    fresh_round
-        How large a fresh round must be to decide. None if the verdict does not depend on that.
+    n_together
+        With how many verdicts, itself among them, it holds together.
     """
 
     rule: Rule
@@ -250,7 +242,22 @@ class Verdict(Tabular):
     reason: str
     code: str
     estimate: Estimate | None = None
-    fresh_round: FreshRound | None = field(default=None, repr=False, compare=False)
+    n_together: int = field(default=1, repr=False, compare=False)
+
+    @cached_property
+    def fresh_round(self) -> FreshRound | None:
+        """How large a fresh round must be to decide. None if the verdict does not depend on that.
+
+        Computed when it is asked for, which takes up to a second.
+        """
+        if self.estimate is None or self.code not in UNDECIDED:
+            return None
+        return plan_fresh_round(
+            self.estimate,
+            self.rule.reliable,
+            min_units=self.rule.min_items,
+            n_together=self.n_together,
+        )
 
     def take_back(
         self,
@@ -394,6 +401,8 @@ ODD_PANEL_SIZE = Value(
 SUGGESTED_MEASURE_BY_KEY = {"rules": "krippendorff_alpha", "classifiers": "vanbelle_albert_kappa"}
 NO_DEFAULT = object()
 INCONCLUSIVE: Kind = "inconclusive"
+UNDECIDED = ("tentative", "inconclusive", "not_together")
+"""The codes of verdicts that more items may decide."""
 
 
 @dataclass(frozen=True)
@@ -648,10 +657,7 @@ class Policy:
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
         half_alpha, is_holm = self.inference.tail, self.familywise == "holm"
-        n_holding = sum(rule.effect == "hold" for rule in self.rules)
-        verdicts_by_rule = [
-            rule.judge(estimates, n_holding if is_holm else 1) for rule in self.rules
-        ]
+        verdicts_by_rule = [rule.judge(estimates) for rule in self.rules]
         verdicts = tuple(
             verdict
             for rule, rule_verdicts in zip(self.rules, verdicts_by_rule, strict=True)
@@ -749,7 +755,9 @@ def apply_holm_to_verdicts(verdicts: Sequence[Verdict], half_alpha: float) -> tu
     tentative_level = half_alpha / max(1, sum(not is_met for is_met, _ in reliable))
     levels = zip(reliable, unreliable, strict=True)
     return tuple(
-        take_back_if_too_uncertain(verdict, tentative_level, *next(levels), len(holding_verdicts))
+        take_back_if_too_uncertain(
+            replace(verdict, n_together=len(holding_verdicts)), tentative_level, *next(levels)
+        )
         if verdict.rule.effect == "hold"
         else verdict
         for verdict in verdicts
@@ -761,7 +769,6 @@ def take_back_if_too_uncertain(
     tentative_level: float,
     reliable_result: tuple[bool, float],
     unreliable_result: tuple[bool, float],
-    n_together: int,
 ) -> Verdict:
     rule, kind = verdict.rule, INCONCLUSIVE
     if verdict.kind == "unreliable":
@@ -787,20 +794,12 @@ def take_back_if_too_uncertain(
         ", the least that so many resamples can tell; raise n_resamples" if is_finest else ""
     )
     reason = (
-        f"{verdict.reason}; taken back to {kind}, since of {n_together} verdicts that hold "
+        f"{verdict.reason}; taken back to {kind}, since of {verdict.n_together} verdicts that hold "
         "together this "
         f"one had to meet {in_words(level, SIGNIFICANT)}, and at {verdict.kind} its p is "
         f"{in_words(p, SIGNIFICANT)}{resamples_hint}"
     )
-    fresh_round = verdict.fresh_round
-    if verdict.estimate is not None and verdict.kind == "reliable":
-        fresh_round = plan_fresh_round(
-            verdict.estimate, rule.reliable, min_units=rule.min_items, n_together=n_together
-        )
-        if fresh_round is not None:
-            words = reasons.describe_fresh_round(fresh_round, verdict.estimate, rule.reliable)
-            reason = f"{reason}; {words}"
-    return replace(verdict, kind=kind, code="not_together", reason=reason, fresh_round=fresh_round)
+    return replace(verdict, kind=kind, code="not_together", reason=reason)
 
 
 def p_value_of_verdict(verdict: Verdict, cutoff: float, *, is_upper_tail: bool = False) -> float:

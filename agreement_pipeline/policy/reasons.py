@@ -5,7 +5,6 @@ from typing import Literal, NamedTuple
 
 from agreement_pipeline.estimates import Estimate, quote_if_ambiguous
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.policy.fresh_round import FreshRound
 from agreement_pipeline.text import (
     DIGITS,
     WHOLE_PERCENT,
@@ -393,7 +392,6 @@ def explain_verdict(
     kind: Kind,
     reliable: float,
     tentative: float,
-    fresh_round: FreshRound | None,
 ) -> str:
     finding_phrase = {
         "reliable": f"the lower limit reaches {reliable:g}",
@@ -427,7 +425,7 @@ def explain_verdict(
         f"{100 * estimate.confidence_level:g}% interval {interval_text}{looks_phrase} ",
         f"on {describe_items(estimate)}: {finding_phrase}",
         "" if p_value is None else f" ({p_in_words(p_value)})",
-        advise_on_more_items(estimate, value, kind, reliable, fresh_round),
+        describe_what_more_items_show(estimate, value, kind, reliable),
         prevailing_phrase,
         f"; {estimate.misled}" if estimate.misled else "",
     ]
@@ -465,17 +463,13 @@ def describe_items(estimate: Estimate) -> str:
     return items_phrase
 
 
-def advise_on_more_items(
-    estimate: Estimate,
-    value: float,
-    kind: Kind,
-    reliable: float,
-    fresh_round: FreshRound | None,
+def describe_what_more_items_show(
+    estimate: Estimate, value: float, kind: Kind, reliable: float
 ) -> str:
-    """How many items (or clusters) a fresh round needs before its lower limit reaches the cut-off.
+    """Whether more items (or clusters) would help. How many is said with the steps that follow.
 
-    For raters at large the number is unknown: a part of their interval comes from differences
-    between raters, and more items do not make that part narrower.
+    For raters at large nobody knows: a part of their interval comes from differences between
+    raters, and more items do not make that part narrower.
     """
     plural = "items" if estimate.n_clusters is None else "clusters of items"
     if kind not in ("tentative", "inconclusive"):
@@ -486,40 +480,21 @@ def advise_on_more_items(
             f"more {plural} would not reach {reliable:g}, if agreement stays the same"
         )
         return f"; {estimate.at_least or not_enough_phrase}"
-    advice = []
+    sentences = []
     if is_without_limits:
-        advice.append(f"no limits: {estimate.without_limits}")
+        sentences.append(f"no limits: {estimate.without_limits}")
     if estimate.population == "raters at large":
-        advice.append(
+        sentences.append(
             "for raters at large more items may never be enough, "
             "and more raters would narrow the interval"
         )
-    elif estimate.looks is not None and not advice:
+    elif estimate.looks is not None and not sentences:
         next_look = estimate.looks.next_look_after(estimate.judged_on or 0)
         last_look_phrase = "this was the last look of the plan, so only a fresh round can decide"
-        advice.append(
+        sentences.append(
             last_look_phrase if next_look is None else f"the next look is at {next_look} {plural}"
         )
-    elif fresh_round is not None:
-        advice.append(describe_fresh_round(fresh_round, estimate, reliable))
-    return "".join(f"; {sentence}" for sentence in advice)
-
-
-def describe_fresh_round(fresh_round: FreshRound, estimate: Estimate, reliable: float) -> str:
-    plural = "items" if estimate.n_clusters is None else "clusters of items"
-    if fresh_round.is_too_small:
-        share_under = in_words(1 - fresh_round.share_over, WHOLE_PERCENT)
-        return (
-            f"too few {plural} to say how many would decide: {share_under} of the values that "
-            f"they leave open are under {reliable:g}"
-        )
-    if fresh_round.n is None:
-        return f"the value is so near the cut-off that more {plural} will hardly decide it"
-    fresh = "" if estimate.always_valid_at else "fresh "
-    return (
-        f"a {fresh}round of about {fresh_round.n:,} {plural} like these would decide with a "
-        f"chance of {in_words(fresh_round.chance, WHOLE_PERCENT)}"
-    )
+    return "".join(f"; {sentence}" for sentence in sentences)
 
 
 def describe_limits_of_agreement(n_gold: int) -> str:

@@ -4,7 +4,7 @@
         [--folder FOLDER]
 
 A study prints a table. `--write` puts those of `gate` and `power` into docs/proofs/intervals.md.
-`--seed` draws other rounds of `named`, `looking` and `copied_labels`.
+`--seed` draws other rounds of `named`, `looking`, `copied_labels` and `advice`.
 The figure after ± is one standard error.
 
 FOLDER is for the studies of real rounds: `real_rounds`, `real_halves` and `real_plans`.

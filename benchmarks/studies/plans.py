@@ -330,14 +330,15 @@ N_FRESH_ROUNDS = 5
     "panel | items | held over the cut-off | named a number | median | chance said | decide",
     rounds=100,
     draws=1_000,
+    seeded=True,
 )
 def advice(asked: Asked) -> Iterator[Cells]:
-    """How often fresh rounds of the size decide that the reason of a held round names.
+    """How often fresh rounds of the size decide that the step of a held round names.
 
     The true α of each round is drawn from those over the cut-off, since the chance is for these.
     """
     for place, panel in enumerate(ADVISED):
-        rng = np.random.default_rng([SEED, place])
+        rng = np.random.default_rng([SEED + asked.seed, place])
         inference = replace(asked.inference, method=panel.method)
         held, sizes, chances, decided = 0, list[int](), list[float](), list[float]()
         for number in range(asked.rounds):

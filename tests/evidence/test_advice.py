@@ -26,7 +26,6 @@ from agreement_pipeline.policy import Policy, Rule, judge, load_policy, plan
 from agreement_pipeline.ratings import Ratings, Scale, names_like_models
 from agreement_pipeline.report import report_page
 from agreement_pipeline.statistics import CategoryCounts
-from agreement_pipeline.text import join_sentences
 
 SCALE, RATERS = Scale(("safe", "rude", "hateful")), ("ana", "ben", "cyd", "dan", "eve")
 ALPHA = Rule("krippendorff_alpha", min_items=30)
@@ -173,14 +172,13 @@ def test_under_limits_that_are_always_valid_a_round_may_grow():
     said = {"policy": "always", "version": 1, "n_resamples": 20_000, "always_valid_at": 500}
     policy, ratings = Policy.from_mapping({**said, "rules": rules}), ratings_of(100, 0.04, 0.04)
     held = summarize(ratings, policy, judge(ratings, policy), name="t.csv")
-    (in_all, chance) = re.findall(
-        r"; a round of about ([\d,]+) items like these would decide with a chance of (\d+)%",
-        join_sentences(held.decision.reasons),
-    )[0]
-    (step,) = held.steps
-    n_more = int(in_all.replace(",", "")) - 100
+    (step,), fresh_round = held.steps, held.decision.verdicts[0].fresh_round
+    n_more = fresh_round.n - 100
     assert step.what == f"Label about {n_more:,} more items, drawn as these were."
-    assert step.why.startswith(f"{in_all} in all decide with a chance of {chance}%. Under ")
+    assert step.why.startswith(
+        f"{fresh_round.n:,} in all decide with a chance of {fresh_round.chance:.0%}, if agreement "
+        "is over 0.8. Under "
+    )
 
 
 def test_with_planned_looks_the_step_goes_to_the_next_one_or_to_a_fresh_round():
@@ -210,17 +208,17 @@ def test_too_few_items_name_nobody_and_say_how_many_more():
     assert step.by.startswith("agreement-pipeline plan --policy standard --expected 0.")
 
 
-def test_a_value_over_the_cut_off_asks_for_the_items_that_its_reason_counts():
+def test_a_value_over_the_cut_off_asks_for_the_items_of_its_plan():
     ratings = ratings_of(n_items=60, errors=0.03, odd=0.03)
     held = judged(ratings)
-    (reason,), (step,) = held.decision.reasons, held.steps
-    ((n, chance),) = re.findall(
-        r"; a fresh round of about (\d+) items like these would decide with a chance of (\d+)%$",
-        reason,
+    (step,) = held.steps
+    (n,) = re.findall(
+        r"^Label a fresh round of about (\d+) items, drawn as these were\.$", step.what
     )
-    assert step.what == f"Label a fresh round of about {n} items, drawn as these were."
-    assert step.why.startswith(
-        f"So many decide with a chance of {chance}%. It may be judged halfway"
+    (chance,) = re.findall(
+        r"^So many decide with a chance of (\d+)%, if agreement is over 0\.8\. It may be judged "
+        "halfway",
+        step.why,
     )
     assert f"`looks: {{at: [{int(n) // 2}, {n}]}}` and `n_resamples: 6556`." in step.why
     (planned,) = plan(held.policy, ratings)

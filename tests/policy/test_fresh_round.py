@@ -1,4 +1,4 @@
-"""One number of items stands in the reason of a verdict, its step and the plan, with its chance."""
+"""One number of items stands in the step of a held round and in the plan, with its chance."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ ROUNDS = {
 
 @pytest.mark.parametrize("name", ROUNDS)
 @pytest.mark.parametrize("familywise", ["none", "holm"])
-def test_reason_step_and_plan_say_one_number(name, familywise):
+def test_step_and_plan_say_one_number(name, familywise):
     draw, *shape = ROUNDS[name]
     labels, scale = draw(np.random.default_rng(11), *shape)
     rows = [
@@ -56,13 +56,12 @@ def test_reason_step_and_plan_say_one_number(name, familywise):
     verdict = next(each for each in decision.verdicts if each.rule.measure == ALPHA)
     n, chance = verdict.fresh_round.n, verdict.fresh_round.chance
     assert n > len(labels)
-    said = (
-        f"a fresh round of about {n:,} items like these would decide with a chance of {chance:.0%}"
-    )
-    assert said in verdict.reason
     step = summarize(ratings, policy, decision, name="t.csv").steps[-1]
     assert step.what == f"Label a fresh round of about {n:,} items, drawn as these were."
-    assert step.why.startswith(f"So many decide with a chance of {chance:.0%}. ")
+    of_errors = " and no error is larger than here" if scale.continuous else ""
+    assert step.why.startswith(
+        f"So many decide with a chance of {chance:.0%}, if agreement is over 0.8{of_errors}. "
+    )
     planned = next(each for each in plan(policy, ratings) if each.measure == ALPHA)
     assert (planned.n_items, planned.decided) == (n, chance)
 
@@ -113,31 +112,136 @@ def test_a_round_in_which_all_agree_leaves_open_that_others_do_not():
     assert fresh_round.chance >= 0.7
 
 
-def test_full_agreement_on_few_items_is_never_called_near_the_cutoff():
+def test_full_agreement_on_few_items_is_not_said_to_need_very_many():
     """Eight numbers that agree say little of a fresh round, and 1.0 is far from 0.8."""
     frame = pd.DataFrame(
         [(f"i{n}", rater, float(n)) for n in range(8) for rater in ("ana", "ben")],
         columns=["item", "rater", "label"],
     )
     ratings = Ratings.from_frame(frame, Scale(None, "interval"))
-    (verdict,) = judge(
-        ratings, Policy("few", 1, (Rule(ALPHA),), interval_method="tail_adaptive_bootstrap")
+    policy = Policy("few", 1, (Rule(ALPHA),), interval_method="tail_adaptive_bootstrap")
+    step = summarize(ratings, policy, judge(ratings, policy)).steps[-1]
+    assert step.what == "Label a fresh round of more items, drawn as these were."
+    assert step.why.startswith("These items are too few to say how many would decide.")
+
+
+@pytest.mark.parametrize(
+    ("n_agreed", "n_split", "more_than", "words"),
+    [(85, 15, 5_100, "5,100"), (8_500, 1_490, 200_000, "200,000")],
+)
+def test_very_many_items_are_not_asked_for(n_agreed, n_split, more_than, words):
+    """Of rounds of so many items as the one that was judged, fewer than nine in ten decide."""
+    labels = [["aaa", "bbb"][i % 2] for i in range(n_agreed)]
+    labels += [["aab", "bba"][i % 2] for i in range(n_split)]
+    rows = [
+        (f"i{i}", f"r{r}", label) for i, row in enumerate(labels) for r, label in enumerate(row)
+    ]
+    ratings = Ratings.from_frame(
+        pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("a", "b"))
+    )
+    policy = Policy("p", 1, (Rule(ALPHA),), n_resamples=1_000)
+    decision = judge(ratings, policy)
+    (verdict,) = decision.verdicts
+    assert 0.8 < verdict.estimate.value < 0.81
+    assert verdict.fresh_round.n is None
+    assert verdict.fresh_round.more_than == more_than
+    step = summarize(ratings, policy, decision).steps[-1]
+    assert step.what == "Discuss the items on which raters differ."
+    assert step.why == (f"More than {words} items would be needed, if agreement stays the same.")
+    rng, counts = np.random.default_rng(3), verdict.estimate.statistic
+    shares = counts.weights / counts.weights.sum()
+    drawn = (
+        counts.with_weights(rng.multinomial(more_than, shares).astype(float)) for _ in range(40)
+    )
+    lows = [estimate(ALPHA, each, replace(FEW_DRAWS, lower_only=True)).low for each in drawn]
+    assert np.mean(np.array(lows) >= 0.8) < 0.8
+
+
+def test_a_round_is_judged_without_planning_another_one(monkeypatch):
+    """Who only asks whether a round is admitted waits for no number."""
+
+    def refuse(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("agreement_pipeline.policy.policy.plan_fresh_round", refuse)
+    labels, scale = of_categories(np.random.default_rng(11), 200, 2, [0.5, 0.5], 0.05)
+    rows = [
+        (f"i{i}", f"r{r}", label) for i, row in enumerate(labels) for r, label in enumerate(row)
+    ]
+    ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), scale)
+    decision = judge(ratings, Policy("p", 1, (Rule(ALPHA),), n_resamples=1_000))
+    (verdict,) = decision.verdicts
+    assert verdict.kind == "tentative"
+    assert decision.digest
+    with pytest.raises(AssertionError):
+        assert verdict.fresh_round
+
+
+def of_strata(n_items_by_name):
+    """Three raters who err on 4 % of two categories, in strata of so many items."""
+    rng, rows = np.random.default_rng(5), []
+    for name, n_items in n_items_by_name.items():
+        truth = rng.integers(2, size=n_items)
+        for rater in range(3):
+            labels = np.where(rng.random(n_items) < 0.04, 1 - truth, truth)
+            rows += [
+                (f"{name}{i}", f"r{rater}", f"c{label}", name) for i, label in enumerate(labels)
+            ]
+    return pd.DataFrame(rows, columns=["item", "rater", "label", "stratum:language"])
+
+
+@pytest.mark.parametrize("familywise", ["none", "holm"])
+def test_a_fresh_round_meets_the_level_of_the_strata_that_hold_together(familywise):
+    """Of four strata and a small one that is only told of, four hold together.
+
+    Under holm a rule of the round holds together with them, and a rule that warns does not.
+    """
+    frame = of_strata({"de": 110, "en": 110, "fr": 110, "it": 110, "small": 20})
+    ratings = Ratings.from_frame(frame, Scale(("c0", "c1")))
+    rules = (
+        Rule(ALPHA, scope="stratum", min_items=50, if_too_few="tell"),
+        Rule(ALPHA),
+        Rule("scott_pi", effect="warn"),
+    )
+    verdicts = judge(
+        ratings, Policy("p", 1, rules, n_resamples=10_000, familywise=familywise)
     ).verdicts
-    assert "near the cut-off" not in verdict.reason
-    assert "too few items to say how many would decide" in verdict.reason
+    on_strata = [each for each in verdicts if each.scope.kind == "stratum"]
+    assert [each.rule.effect for each in on_strata].count("hold") == 4
+    n_together = 4 if familywise == "none" else 5
+    planned = [each for each in on_strata if each.fresh_round and each.fresh_round.n]
+    assert planned
+    for each in planned:
+        assert each.fresh_round == plan_fresh_round(
+            each.estimate, 0.8, min_units=50, n_together=n_together
+        )
+        alone = plan_fresh_round(each.estimate, 0.8, min_units=50)
+        assert each.fresh_round.n > alone.n
+    told = [each.n_together for each in verdicts if each.rule.effect == "warn"]
+    assert told == [1, 1]
 
 
-def test_no_number_follows_where_the_value_is_not_over_the_cutoff_or_a_look_is_planned():
-    rows, scale = [[3, 0], [0, 3], [2, 1], [1, 2]], Scale(("no", "yes"))
-    low = CategoryCounts(rows, [60, 60, 20, 20], scale=scale)
-    assert plan_fresh_round(estimate(ALPHA, low, FEW_DRAWS), 0.8) is None
-    good = estimate(ALPHA, CategoryCounts(rows, [66, 66, 6, 6], scale=scale), FEW_DRAWS)
-    assert plan_fresh_round(good, 0.8) is not None
-    assert plan_fresh_round(replace(good, statistic=None), 0.8) is None
-    assert plan_fresh_round(replace(good, population="raters at large"), 0.8) is None
+def test_an_item_that_weighs_two_is_two_items_of_a_round():
+    weighed = of_strata({"de": 100}).assign(weight=2)
+    again = weighed.assign(item=weighed["item"] + "b")
+    repeated = pd.concat([weighed, again]).drop(columns="weight")
+    of_weights, of_items = (
+        judge(
+            Ratings.from_frame(frame.drop(columns="stratum:language"), Scale(("c0", "c1"))),
+            Policy("p", 1, (Rule(ALPHA),), n_resamples=1_000),
+        ).verdicts[0]
+        for frame in (weighed, repeated)
+    )
+    assert of_weights.fresh_round.n_now == 200
+    assert of_weights.fresh_round == of_items.fresh_round
 
 
-def test_a_fresh_round_has_at_least_the_items_that_the_rule_asks_for():
-    rows, scale = [[3, 0], [0, 3], [2, 1], [1, 2]], Scale(("no", "yes"))
-    good = estimate(ALPHA, CategoryCounts(rows, [66, 66, 6, 6], scale=scale), FEW_DRAWS)
-    assert plan_fresh_round(good, 0.8).n < 2_000 == plan_fresh_round(good, 0.8, min_units=2_000).n
+def test_of_few_items_nobody_knows_how_many_would_decide():
+    """Of 46 items, over 40 % of the values that they leave open are under the cut-off."""
+    counts = CategoryCounts(
+        [[3, 0], [0, 3], [2, 1], [1, 2]], [20, 20, 3, 3], scale=Scale(("no", "yes"))
+    )
+    fresh_round = plan_fresh_round(estimate(ALPHA, counts, FEW_DRAWS), 0.8)
+    assert fresh_round.is_too_small
+    assert (fresh_round.n, fresh_round.more_than) == (None, None)
+    assert 0.5 < fresh_round.share_over < 0.6

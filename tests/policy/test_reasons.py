@@ -125,30 +125,6 @@ def test_a_verdict_says_in_words_and_numbers_what_was_found_and_what_would_help(
     assert words in verdict(ALPHA, estimate).reason
 
 
-NEAR = "; the value is so near the cut-off that more items will hardly decide it"
-
-
-@pytest.mark.parametrize(
-    ("n_agreed", "n_split", "advice"),
-    [
-        (132, 18, r"; a fresh round of about 1,[3-7]00 items like these would decide with a chance "
-         r"of 7\d%"),
-        (40, 6, r"; too few items to say how many would decide: 4\d% of the values that they leave "
-         r"open are under 0\.8"),
-        (85, 15, NEAR),
-        (8500, 1490, NEAR),
-        (84, 16, r"; more items would not reach 0\.8, if agreement stays the same"),
-    ],
-)  # fmt: skip
-def test_a_reason_says_how_large_a_fresh_round_must_be_or_why_nobody_knows(
-    n_agreed, n_split, advice
-):
-    rows = np.array([n_agreed, n_agreed, n_split, n_split]) / 2
-    counts = CategoryCounts([[3, 0], [0, 3], [2, 1], [1, 2]], rows, scale=Scale(("no", "yes")))
-    judged = verdict(ALPHA, estimate("krippendorff_alpha", counts))
-    assert re.search(f"{advice}$", judged.reason)
-
-
 def test_the_confidence_level_is_not_rounded():
     fine = Estimate("krippendorff_alpha", ROUND, 0.9, Interval(0.85, 0.95), 0.975, "m", 100, 3, 300)
     assert "97.5% interval" in verdict(ALPHA, fine).reason
