@@ -177,8 +177,8 @@ def _write_round_pages(
     rounds = project.store.rounds()
     if not rounds:
         raise StoreError(
-            f"{project.store.root}: found no round; expected one at least. Let Dagster judge one "
-            "(agreement-pipeline guide project), since `judge` keeps none."
+            f"{project.store.root}: found no round; expected one that was judged and stored. Run "
+            "`agreement-pipeline run`, or let Dagster judge it: `judge` stores nothing."
         )
     of_all = partial(project_page, project, rounds, names=names, links=links)
     yield _print_or_write(of_all, folder / INDEX)

@@ -78,7 +78,7 @@ class RaterWhoDiffers(NamedTuple):
         differs = f"{self.name} differs from the rest: α is {in_words(self.alpha, PROBABILITY)}"
         if self.alpha_without is None:
             return f"{differs}, and all others gave one and the same label."
-        return f"{differs}, and {in_words(self.alpha_without, PROBABILITY)} without them."
+        return f"{differs}, and {in_words(self.alpha_without, PROBABILITY)} without {self.name}."
 
 
 class Camp(NamedTuple):
@@ -121,17 +121,17 @@ class StandingOut:
         """The finding in words.
 
         >>> print(StandingOut("raters", (RaterWhoDiffers("ana", 0.61, 0.82),)).sentence)
-        ana differs from the rest: α is 0.61, and 0.82 without them. It does not tell who is right.
+        ana differs from the rest: α is 0.61, and 0.82 without ana. This does not say who is right.
         """
         if self.finding == "too few to tell":
             return (
-                "No rater shares enough items, or clusters of them, with two others to tell "
-                "whether one of them stands out."
+                "No rater shares enough items, or clusters of them, with two others to say whether "
+                "one of them differs from the rest."
             )
         if self.finding == "nobody":
             return (
-                "No rater stands out: leaving any one of them out would not surely raise "
-                "agreement by much."
+                "No single rater explains the disagreement: leaving any one of them out would not "
+                "surely raise agreement by much."
             )
         if self.finding == "camps":
             camps = " against ".join(joined(camp.raters) for camp in self.camps)
@@ -147,7 +147,7 @@ class StandingOut:
         if undescribed := self.raters[MAX_RATERS_DESCRIBED:]:
             names = joined(rater.name for rater in undescribed)
             sentences.append(f"So {'does' if len(undescribed) == 1 else 'do'} {names}.")
-        return " ".join([*sentences, "It does not tell who is right."])
+        return " ".join([*sentences, "This does not say who is right."])
 
     def _format_agreement(self, value: float) -> str:
         return in_words(value, WHOLE_PERCENT if self.of_labels else PROBABILITY)

@@ -308,7 +308,9 @@ def _iterate_steps(held_round: HeldRound) -> Iterator[Step]:
         )
         command = " ".join([held_round.again, *_mending_options(held_round, failed_finding.check)])
         yield Step(
-            f"Mend what failed: {failed_finding.check}.", f"{reason_text}{other_failures}", command
+            f"Correct what failed: {failed_finding.check}.",
+            f"{reason_text}{other_failures}",
+            command,
         )
     kinds = [(_advice_key(verdict), verdict) for verdict in decision.unmet]
     for kind, _ in sorted(kinds, key=lambda kind_and_verdict: kind_and_verdict[0] != "low"):
@@ -401,8 +403,8 @@ def _steps_against_kind(
         n = max(rule.min_items, ENOUGH_PAIRS)
         yield Step(
             "Show raters some items a second time.",
-            f"Bring back about {n} pairs in all, to {rater_list}: unannounced, a day or more "
-            "later. Number the meetings in a column occurrence.",
+            f"Repeat about {n} labels in all, by {rater_list}, unannounced, and a day or more "
+            "later. A column occurrence says which time it is: 1 or 2.",
             "agreement-pipeline guide replicates",
         )
     elif kind in (*UNDECIDED, "too_few_items"):
@@ -468,16 +470,16 @@ def _label_more(verdict: Verdict, kind: str, held_round: HeldRound) -> Step:
         if held_round.policy.always_valid_at is None:
             amount = f"a fresh round of about {fresh_round.n:,} {unit}"
             looks = _describe_planned_looks(fresh_round.n, held_round.policy)
-            reason_text = f"So many decide with {chance}. {too_few}"
+            reason_text = f"A round of this size decides with {chance}. {too_few}"
             reason_text = f"{reason_text.rstrip()} {looks}"
         else:
             amount = f"about {max(1, fresh_round.n - fresh_round.n_now):,} more {unit}"
-            reason_text = f"{fresh_round.n:,} in all decide with {chance}. {too_few}"
+            reason_text = f"With {fresh_round.n:,} in all, it decides with {chance}. {too_few}"
     value = estimate.value if estimate and estimate.value is not None else rule.reliable + BETTER
     expected = min(max(BEST, (1 + rule.reliable) / 2), max(value, rule.reliable + 0.01))
     like_this = kind != "too_few_items" and (fresh_round is None or fresh_round.n is not None)
     plan = held_round.plan(expected, like_this=like_this)
-    return Step(f"Label {amount}{of_scope}, drawn as these were.", reason_text.rstrip(), plan)
+    return Step(f"Label {amount}{of_scope}, drawn in the same way.", reason_text.rstrip(), plan)
 
 
 def _describe_planned_looks(n: int, policy: Policy) -> str:
@@ -557,12 +559,12 @@ def _steps_against_low_agreement(
     counts = _category_counts_or_none(held_round.ratings)
     pair = most_confused(counts) if counts else None
     alike = pair is not None and group_lookalike_names(pair[:2])
-    items = "The most disputed come first."
+    items = "The most disputed ones come first."
     low = f"Agreement is low on {joined(low_strata, MAX_NAMES_LISTED)}. " if low_strata else ""
     if part := _lowest_part(held_round):
         reason_text = f"{part[1]} {items}"
         yield Step(
-            f"Settle {part[0]} in the guideline.", reason_text, held_round.command_for_disputed
+            f'Settle "{part[0]}" in the guideline.', reason_text, held_round.command_for_disputed
         )
     elif (
         pair is None or not (pair.stands_out or alike) or held_round.ratings.scale.names == CHOICES
@@ -571,23 +573,23 @@ def _steps_against_low_agreement(
         yield Step(action, f"{low}{items}", held_round.command_for_disputed)
     else:
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")
-        reason_text = f"{share} of differing labels are between them, on {on}."
+        reason_text = f"{share} of disagreements are between these two, on {on}."
         if alike:
             title = (
                 f"Write labels that print alike as one, such as {describe_lookalikes(pair[:2])}."
             )
             yield Step(title, reason_text, held_round.again)
             return
-        action = " or ".join(pair[:2])
+        action = " or ".join(f'"{name}"' for name in pair[:2])
         if NONE in pair[:2]:
-            action = f"what counts as {pair.other if pair.one == NONE else pair.one}"
+            action = f'what counts as "{pair.other if pair.one == NONE else pair.one}"'
         title = f"Settle {action} in the guideline."
         yield Step(
             title,
-            f"{low}{reason_text} Discuss the most disputed.",
+            f"{low}{reason_text} Discuss the most disputed ones.",
             held_round.command_for_disputed,
         )
-    draw_advice = "Draw them as these were drawn."
+    draw_advice = "Draw them in the same way."
     by = held_round.plan(expected)
     if estimate and estimate.prevailing:
         draw_advice = (
@@ -595,5 +597,5 @@ def _steps_against_low_agreement(
             "then that of the new mix."
         )
         by = "agreement-pipeline guide planning"
-    reason_text = f"{draw_advice} New labels on the same items would not count for agreement."
+    reason_text = f"{draw_advice} New labels on these items would not count for agreement."
     yield Step("Then label fresh items.", reason_text, by)

@@ -60,7 +60,7 @@ def disputed(ratings: Ratings) -> Section:
     columns = {
         "id": "The item.",
         "text": "The text of the item.",
-        "said": "Each label with the raters who gave it.",
+        "labels": "Each label with the raters who gave it.",
         "share": "The item's share of all disagreement.",
         "resolution": "How the label follows from those of the raters.",
     }
@@ -70,7 +70,7 @@ def disputed(ratings: Ratings) -> Section:
     return {
         "disputed_items": len(rows),
         "ties": ties,
-        "what_comes_back": COMES_BACK,
+        "effect_of_answers": COMES_BACK,
         "most_disputed": build_grid(
             "Most disputed items", columns, table_rows, "items", n=len(rows)
         ),

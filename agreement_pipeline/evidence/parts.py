@@ -163,8 +163,8 @@ def _build_confusions(names: Sequence[str], coincidence_matrix: Array) -> tuple[
         ]
         for index in order
     ]
-    columns = ("one rater", "another rater", "share of differing labels")
-    return figure, build_grid("Taken for each other", columns, rows, "pairs", MOST_PAIRS)
+    columns = ("one rater", "another rater", "share of disagreements")
+    return figure, build_grid("Confused with each other", columns, rows, "pairs", MOST_PAIRS)
 
 
 def _sentences_about_label(judged_round: JudgedRound) -> tuple[str, ...]:

@@ -212,7 +212,7 @@ def _policy_in_words(policy: Policy) -> tuple[str, ...]:
     resample_text = f" with {policy.n_resamples:,} resamples, and fewer for expensive measures"
     resamples = "" if policy.inference.interval_method.scheme is None else resample_text
     return (
-        f"Policy {policy.policy}, version {policy.version}, admits what is "
+        f"Policy {policy.policy}, version {policy.version}, admits a round if its verdicts are "
         f"{' or '.join(policy.admit)}.",
         *([policy.description] if policy.description else []),
         describe_manner(policy, None),

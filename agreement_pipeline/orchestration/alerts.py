@@ -169,8 +169,8 @@ def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
 
     @declare_sensor(
         f"{project.name}_alerts",
-        "Tells the webhook once of each round that is held, broken, overdue or not released, and "
-        "if the store or the inbox cannot be read.",
+        "Sends one message for each round that is held, broken, overdue or not released, and if "
+        "the store or the inbox cannot be read.",
         interval_seconds=EVERY_SECONDS,
         is_stopped=project.settings.automation == "stopped",
     )
@@ -196,23 +196,23 @@ def _send_next_notice(
     now_seconds, project = time.time(), host.project
     waiting = _find_untold(context, host, cursor, bounded_look, now_seconds)
     if variable is None:
-        return "a heartbeat alone: the project names no webhook (alerts_url_from)"
+        return "only a heartbeat: the project names no webhook (alerts_url_from)"
     if not waiting:
-        down = "the rounds cannot be looked at; " if cursor.down_since else ""
-        return f"{down}nothing new to tell"
+        down = "the rounds cannot be read; " if cursor.down_since else ""
+        return f"{down}nothing new to send"
     if now_seconds < cursor.next <= now_seconds + LONGEST_WAIT:
-        return f"{len(waiting)} to tell; the webhook did not answer, and is tried again later"
+        return f"{len(waiting)} to send; the webhook did not answer, and is tried again later"
     url, notice = checked_url(variable, os.environ), waiting[0]
     try:
         full_notice = with_who_differs(project, notice)
         post(url, full_notice.body(project.settings.alerts_form))
     except NotPostedError as error:
         wait = cursor.failed(now_seconds)
-        message = f"not told of {_notice_key(notice)}: {error}; the next try is in {wait:g} s"
+        message = f"not sent: {_notice_key(notice)}: {error}; the next try is in {wait:g} s"
         context.log.warning(message)
         return message
     cursor.took(notice)
-    return f"told of {_notice_key(notice)}; {len(waiting) - 1} more to tell"
+    return f"sent: {_notice_key(notice)}; {len(waiting) - 1} more to send"
 
 
 def _find_untold(

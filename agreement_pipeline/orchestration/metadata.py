@@ -93,20 +93,20 @@ DATA_COLUMNS = {
     "id": "The item.",
     "item": "The item.",
     "rater": "The rater.",
-    "label": "The label that was given, or that of the panel.",
+    "label": "The label of the rater, or the one that trains.",
     "text": "The text of the item.",
-    "occurrence": "Which time it was that the rater met the item.",
+    "occurrence": "1 if the rater sees the item for the first time, 2 for the second.",
     "earlier": "True for a rating of an earlier round.",
     "timestamp": "When the rating was given.",
     "confidence": "How sure the rater was.",
     "assisted": "True for a label that began as a suggestion.",
     "drawn": "The object as the rater drew it.",
-    "last_label": "The label that the rater gave last, if it is another.",
-    "changed_at": "When the rater last changed the label.",
+    "last_label": "The label after the rater's last edit, if there was one.",
+    "changed_at": "When the rater last edited the label.",
     "gold": "True for an item whose right label is known.",
     "gold_label": "The right label of the item.",
-    "cluster": "What items belong together, such as a document.",
-    "weight": "How many equal items the item stands for.",
+    "cluster": "The group of the item, such as its document.",
+    "weight": "How many equal items this row counts for.",
     "votes": "How many ratings in each category the label rests on, in the order of the scale.",
     "soft_label": "The share of the votes in each category, in the order of the scale.",
     "n_raters": "How many different raters rated the item.",
@@ -257,12 +257,16 @@ def decision_metadata(summary: Summary, page: Mapping[str, Any]) -> dict[str, An
         **(
             {NOT_KNOWN: printable(summary.not_known)}
             if summary.not_known
-            else {"who_rated": printable(rated), "first_labels": summary.first_labels}
+            else {"who_rated": printable(rated), "later_edits": summary.first_labels}
         ),
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
-        "manner": decision.manner,
-        **({"repeat_rate": decision.repeat_rate_sentence} if decision.repeat_rate_sentence else {}),
+        "confidence": decision.manner,
+        **(
+            {"same_decision_again": decision.repeat_rate_sentence}
+            if decision.repeat_rate_sentence
+            else {}
+        ),
         "version": decision.version or 1,
         **opened_table("reasons_by_rule", build_verdict_grid(summary.results).to_frame()),
         **opened_table("digests", digests),

@@ -58,8 +58,14 @@ class Notice:
 
     @property
     def text(self) -> str:
-        of_all = {"not released": JOINT_RELEASE_NAME, "down": "the gate", "up again": "the gate"}
+        of_all = {
+            "not released": JOINT_RELEASE_NAME,
+            "down": "the project",
+            "up again": "the project",
+        }
         subject = f"round {self.about}" if self.about else of_all.get(self.what, "the next round")
+        if self.what == "withdrawn":
+            subject = f"the release of {subject}"
         who_sentence = f"{self.who} " if self.who else ""
         release = " and its release is withdrawn" if self.withdrawn else ""
         verb = "are" if subject == JOINT_RELEASE_NAME else "is"
@@ -123,7 +129,7 @@ def build_outage_notice(project: str, down_since: float, problem: str) -> Notice
 
 def build_recovery_notice(project: str, down_since: float) -> Notice:
     """The end of an outage. Its rounds are judged by themselves, late."""
-    description = f"it had been down since {_format_minute(down_since)}"
+    description = f"it was down since {_format_minute(down_since)}"
     return Notice(project, "", "up again", (description,), _format_minute(down_since))
 
 
@@ -155,9 +161,9 @@ def build_overdue_notice(project: Project, current_time: float) -> Notice | None
         return None
     if days <= allowed:
         return None
-    days_allowed = f"{allowed:g} {'day is' if allowed == 1 else 'days are'} allowed"
     reason = (
-        f"the last one, {last_entry['round']}, came {last_entry['time'][:10]}, and {days_allowed}"
+        f"the last one, {last_entry['round']}, came on {last_entry['time'][:10]}, more than "
+        f"{allowed:g} {'day' if allowed == 1 else 'days'} ago"
     )
     if by_a_wrong_clock:
         reason += f"; {counted(by_a_wrong_clock, 'round')} with a time in the future did not count"
@@ -195,9 +201,9 @@ def _gold_notices(project: Project, _head: str) -> tuple[Notice, ...]:
             "withdrawn",
             (
                 *entry["reasons"],
-                "a release without them is in force"
+                "a new release without them is in force"
                 if project.is_released(name)
-                else "no release without them is in force yet",
+                else "no new release without them is in force yet",
             ),
             _digest_of_plain(entry["releases"]),
         )

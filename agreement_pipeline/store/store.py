@@ -198,8 +198,8 @@ class Store:
         if not versions:
             raise StoreError(
                 f"{self.root}: found no round {round_name!r} among {listed(self.rounds())}; "
-                "expected one that was ingested. Let Dagster judge it, or run "
-                "`agreement-pipeline run`, since `judge` keeps none."
+                "expected one that was judged and stored. Run `agreement-pipeline run`, or let "
+                "Dagster judge it: `judge` stores nothing."
             )
         return versions[-1]
 

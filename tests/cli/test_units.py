@@ -88,8 +88,8 @@ def test_a_rubric_is_measured_by_criterion_and_the_lowest_is_to_be_settled(tmp_p
     assert main(["judge", path, *asked, "--policy", "standard"]) == 1
     short = f"{found['stratum criterion=short']:.3f}"
     assert (
-        f"1. Settle short in the guideline. Of 2 criteria, it has the lowest alpha ({short}). The "
-        "most disputed come first."
+        f'1. Settle "short" in the guideline. Of 2 criteria, it has the lowest alpha ({short}). '
+        "The most disputed ones come first."
     ) in capsys.readouterr().out
 
 
@@ -142,7 +142,7 @@ def test_the_places_of_alternatives_are_not_settled_in_a_guideline(tmp_path, cap
     path = exported(tmp_path, result)
     assert main(["judge", path, "--units", "preferences", "--policy", "standard"]) == 1
     said = capsys.readouterr().out
-    assert "Discuss the items on which raters differ. The most disputed come first." in said
+    assert "Discuss the items on which raters differ. The most disputed ones come first." in said
     assert main(["init", path, "--root", str(tmp_path)]) == 0
     project = (tmp_path / "configs/projects/round.yaml").read_text()
     assert 'level: nominal\n  categories: ["first", "second", "tie"]\n' in project
@@ -183,7 +183,7 @@ def test_it_is_settled_what_counts_as_an_object_and_not_whether_it_is_none(tmp_p
     path = exported(tmp_path, result)
     asked = ["--units", "spans,rule=matched", "--policy", "standard"]
     assert main(["judge", path, *asked]) == 1
-    assert "1. Settle what counts as PER in the guideline. 100%" in capsys.readouterr().out
+    assert '1. Settle what counts as "PER" in the guideline. 100%' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -69,11 +69,11 @@ def two_camps():
     return frame
 
 
-EVA = r"eva differs from the rest: α is 0\.[0-9]+, and 0\.[0-9]+ without them"
+EVA = r"eva differs from the rest: α is 0\.[0-9]+, and 0\.[0-9]+ without eva"
 CAMPS = "Two camps: [a-z, ]* against (?:dan and eva|eva and dan). [^:]* across"
-NOBODY = "No rater stands out"
+NOBODY = "No single rater explains"
 TOO_FEW = "No rater shares enough items, or clusters of them"
-NAMED = re.compile("differs from the rest|Two camps|stand out|stands out")
+NAMED = re.compile("differs from the rest|Two camps|stand out|stands out|No single rater")
 ROUNDS = {
     "good": (labelled(errors=0.01), POLICY, ""),
     "noisy": (labelled(errors=0.12), POLICY, NOBODY),

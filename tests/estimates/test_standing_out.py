@@ -162,7 +162,7 @@ def test_one_who_alone_gives_a_category_differs_and_without_them_alpha_is_undefi
     assert (rater.name, rater.alpha_without) == ("d", None)
     assert standing_out(labels).sentence == (
         "d differs from the rest: α is -0.01, and all others gave one and the same label. "
-        "It does not tell who is right."
+        "This does not say who is right."
     )
 
 
@@ -282,28 +282,29 @@ def test_the_sentence_says_who_against_whom_and_names_nobody_in_camps():
     assert found.sentence.startswith("Two camps: r00, r02 and r04 against r01 and r03. ")
     assert found.sentence.endswith(" across.")
     assert StandingOut("nobody").sentence == (
-        "No rater stands out: leaving any one of them out would not surely raise agreement by much."
+        "No single rater explains the disagreement: leaving any one of them out would not surely "
+        "raise agreement by much."
     )
     assert StandingOut("too few to tell").sentence == (
-        "No rater shares enough items, or clusters of them, with two others to tell whether one of "
-        "them stands out."
+        "No rater shares enough items, or clusters of them, with two others to say whether one of "
+        "them differs from the rest."
     )
 
 
 @pytest.mark.parametrize(
     ("n", "end"),
     [
-        (4, "d differs from the rest: α is 0.50, and 0.90 without them. It does "),
-        (5, "without them. So does e. It does "),
-        (7, "without them. So do e, f and g. It does "),
-        (20, "without them. So do e, f, g, h, i, j, k, l and 8 more. It does "),
+        (4, "d differs from the rest: α is 0.50, and 0.90 without d. This does "),
+        (5, "without d. So does e. This does "),
+        (7, "without d. So do e, f and g. This does "),
+        (20, "without d. So do e, f, g, h, i, j, k, l and 8 more. This does "),
     ],
 )
 def test_of_many_who_differ_only_the_first_are_told_with_alpha(n, end):
     found = tuple(RaterWhoDiffers(name, 0.5, 0.9) for name in "abcdefghijklmnopqrst"[:n])
     said = StandingOut("raters", found).sentence
     assert said.count("differs from the rest: α is 0.50") == 4
-    assert said.endswith(f"{end}not tell who is right.")
+    assert said.endswith(f"{end}not say who is right.")
     assert "wrong" not in said
 
 

@@ -55,8 +55,8 @@ def test_a_round_held_for_disagreement_names_who_differs_and_what_to_settle():
     held = judged(ratings_of(odd=0.5, raters=RATERS[:4]), project="p q", name="w1")
     assert held.who_differs.startswith("ana differs from the rest: ")
     first, second = held.steps
-    assert first.what == "Settle safe or rude in the guideline."
-    assert first.why.startswith("100% of differing labels are between them, on ")
+    assert first.what == 'Settle "safe" or "rude" in the guideline.'
+    assert first.why.startswith("100% of disagreements are between these two, on ")
     assert first.by == "agreement-pipeline disputed 'p q' w1"
     assert second.what == "Then label fresh items."
     assert second.by == (
@@ -129,7 +129,7 @@ def test_without_replicates_nobody_is_named_and_the_step_is_to_bring_items_back(
     assert held.who_differs == ""
     (step,) = held.steps
     assert step.what == "Show raters some items a second time."
-    assert "about 62 pairs in all, to each rater" in step.why
+    assert "about 62 labels in all, by each rater" in step.why
     assert step.by == "agreement-pipeline guide replicates"
 
 
@@ -174,9 +174,9 @@ def test_under_limits_that_are_always_valid_a_round_may_grow():
     held = summarize(ratings, policy, judge(ratings, policy), name="t.csv")
     (step,), fresh_round = held.steps, held.decision.verdicts[0].fresh_round
     n_more = fresh_round.n - 100
-    assert step.what == f"Label about {n_more:,} more items, drawn as these were."
+    assert step.what == f"Label about {n_more:,} more items, drawn in the same way."
     assert step.why.startswith(
-        f"{fresh_round.n:,} in all decide with a chance of {fresh_round.chance:.0%}, if agreement "
+        f"With {fresh_round.n:,} in all, it decides with a chance of {fresh_round.chance:.0%}, if agreement "
         "is over 0.8. Under "
     )
 
@@ -189,8 +189,8 @@ def test_with_planned_looks_the_step_goes_to_the_next_one_or_to_a_fresh_round():
     for n_items in (60, 100, 200):
         ratings = ratings_of(n_items, 0.04, 0.04, RATERS[:3])
         (steps[n_items],) = summarize(ratings, policy, judge(ratings, policy), name="t.csv").steps
-    assert steps[60].what == "Label about 40 more items, drawn as these were."
-    assert steps[100].what == "Label about 100 more items, drawn as these were."
+    assert steps[60].what == "Label about 40 more items, drawn in the same way."
+    assert steps[100].what == "Label about 100 more items, drawn in the same way."
     assert steps[60].why.startswith("The next look is at 100 items. Under 100 items, ")
     assert steps[100].why == "The next look is at 200 items."
     assert steps[200].what == "Label a fresh round."
@@ -204,7 +204,7 @@ def test_too_few_items_name_nobody_and_say_how_many_more():
     held = judged(ratings_of(n_items=25, odd=0.5))
     assert held.who_differs == ""
     (step,) = held.steps
-    assert step.what == "Label about 5 more items, drawn as these were."
+    assert step.what == "Label about 5 more items, drawn in the same way."
     assert step.by.startswith("agreement-pipeline plan --policy standard --expected 0.")
 
 
@@ -213,10 +213,10 @@ def test_a_value_over_the_cut_off_asks_for_the_items_of_its_plan():
     held = judged(ratings)
     (step,) = held.steps
     (n,) = re.findall(
-        r"^Label a fresh round of about (\d+) items, drawn as these were\.$", step.what
+        r"^Label a fresh round of about (\d+) items, drawn in the same way\.$", step.what
     )
     (chance,) = re.findall(
-        r"^So many decide with a chance of (\d+)%, if agreement is over 0\.8\. It may be judged "
+        r"^A round of this size decides with a chance of (\d+)%, if agreement is over 0\.8\. It may be judged "
         "halfway",
         step.why,
     )
@@ -235,7 +235,7 @@ def test_what_the_contract_found_comes_first_and_there_are_three_steps_at_most()
     held = judged(ratings, ALPHA, again, few, project="p", name="w1")
     assert "raters_not_copied" in [each.check for each in held.decision.broken]
     first, second, third = held.steps
-    assert first.what == "Mend what failed: raters_not_copied."
+    assert first.what == "Correct what failed: raters_not_copied."
     assert first.by == "agreement-pipeline report configs/projects/p.yaml w1"
     assert second.what.startswith("Settle ")
     assert third.what == "Then label fresh items."
@@ -361,7 +361,7 @@ def test_no_items_are_asked_for_where_agreement_on_a_stratum_is_low_which_is_nam
     assert unmet["round"] > 0.8
     assert unmet["stratum language=fr"] < 0
     first, second, *others = held.steps
-    assert first.why.startswith("Agreement is low on stratum language=fr. 100% of differing labels")
+    assert first.why.startswith("Agreement is low on stratum language=fr. 100% of disagreements")
     assert second.what == "Then label fresh items."
     assert "--expected 0.85 " in second.by
     assert others == []
@@ -370,7 +370,7 @@ def test_no_items_are_asked_for_where_agreement_on_a_stratum_is_low_which_is_nam
 def test_the_stratum_that_lacks_most_items_says_how_many():
     rule = Rule("krippendorff_alpha", scope="stratum", min_items=50)
     step, *_ = judged(in_languages({"de": 45, "en": 60, "fr": 20}, ""), rule).steps
-    assert step.what == "Label about 30 more items of stratum language=fr, drawn as these were."
+    assert step.what == "Label about 30 more items of stratum language=fr, drawn in the same way."
 
 
 def test_items_come_back_to_the_raters_who_lack_them():
@@ -379,7 +379,7 @@ def test_items_come_back_to_the_raters_who_lack_them():
     again = frame[frame["rater"] == "ana"].head(30).assign(occurrence=2)
     ratings = Ratings.from_frame(pd.concat([frame, again]), SCALE)
     (step,) = judged(ratings, ALPHA, Rule("self_agreement_unbiased", scope="rater")).steps
-    assert "Bring back about 62 pairs in all, to ben and cyd: " in step.why
+    assert "Repeat about 62 labels in all, by ben and cyd, " in step.why
 
 
 def test_a_check_that_failed_is_named_once_and_its_sentence_ends():
@@ -393,7 +393,7 @@ def test_a_check_that_failed_is_named_once_and_its_sentence_ends():
     )
     policy = Policy("standard", 1, (ALPHA,), n_resamples=1000)
     (step,) = summarize(ratings, policy, broken).steps
-    assert step.what == "Mend what failed: rater_without_email."
+    assert step.what == "Correct what failed: rater_without_email."
     assert step.why.startswith("30 of 60 rows fail, ")
     assert step.why.endswith("which is personal data. 1 more check failed too.")
 
@@ -471,7 +471,7 @@ def test_labels_that_print_alike_are_written_as_one_and_not_settled_in_the_guide
     scale = Scale(("Safe", "rude", "safe "))
     (step,) = judged(Ratings.from_frame(frame, scale)).steps
     assert step.what == "Write labels that print alike as one, such as 'Safe' and 'safe '."
-    assert step.why == "100% of differing labels are between them, on 60 items."
+    assert step.why == "100% of disagreements are between these two, on 60 items."
     assert step.by.startswith("agreement-pipeline judge ")
 
 

@@ -177,6 +177,6 @@ def test_without_disagreement_there_is_no_disputed_item():
 def test_of_many_raters_with_one_label_the_number_stands():
     n = 2 * MAX_RATERS_NAMED + 1
     few = disputed(ratings_of([[NUMBERS[r % 2] for r in range(n)]], "nominal"))
-    assert few["most_disputed"].to_frame()["said"].tolist() == [
+    assert few["most_disputed"].to_frame()["labels"].tolist() == [
         f"1: {MAX_RATERS_NAMED + 1} raters; 2: r1, r3, r5, r7, r9"
     ]

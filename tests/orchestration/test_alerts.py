@@ -287,7 +287,7 @@ def test_a_message_arrives_though_the_policy_in_the_log_is_none_of_today(told, w
 def test_a_broken_delivery_is_told_once_with_file_and_row(told, webhook):
     told.deliver("w1", GOOD.assign(label=GOOD["label"].replace("hateful", "hatefull")))
     daemon = Daemon(told)
-    assert daemon.tick() == "nothing new to tell"
+    assert daemon.tick() == "nothing new to send"
     (delivery,) = told.project.due()
     definitions = told.definitions
     told.instance.add_dynamic_partitions("reviews_rounds", ["w1"])
@@ -315,8 +315,8 @@ def test_a_project_whose_next_round_is_overdue_is_told_once_for_each_late_round(
         monkeypatch.setattr(alerts.time, "time", lambda later=later: now + later * SECONDS_PER_DAY)
         daemon.tick()
     (text,) = webhook.texts
-    assert text.startswith("reviews: the next round is overdue: the last one, w1, came 2")
-    assert text.endswith(f", and {days:g} days are allowed")
+    assert text.startswith("reviews: the next round is overdue: the last one, w1, came on 2")
+    assert text.endswith(f", more than {days:g} days ago")
 
 
 class Clock:
@@ -344,13 +344,13 @@ def test_a_store_that_hangs_is_told_and_is_asked_by_one_thread_at_a_time(
         daemon.tick()
     assert n_looks == 1
     (begins,) = webhook.texts
-    assert "the gate is down" in begins
+    assert "the project is down" in begins
     assert "found no answer within 1 s" in begins
     answers.set()
     for _ in range(5):
         clock.now += EVERY_SECONDS
         daemon.tick()
-    assert webhook.texts[1].startswith("reviews: the gate is up again")
+    assert webhook.texts[1].startswith("reviews: the project is up again")
 
 
 @pytest.mark.parametrize(
@@ -385,12 +385,12 @@ def test_an_outage_is_one_message_and_its_end_another(told, webhook, monkeypatch
         webhook.status = 200
         clock.now += LONGEST_WAIT
         ticks(5)
-        assert "the rounds cannot be looked at" in daemon.said[-1]
+        assert "the rounds cannot be read" in daemon.said[-1]
     ticks(3)
-    begins = f"reviews: the gate is down: nothing can be judged or released since {since}: "
+    begins = f"reviews: the project is down: nothing can be judged or released since {since}: "
     assert webhook.texts[1].startswith(begins)
     assert str(error) in webhook.texts[1]
-    assert webhook.texts[2:] == [f"reviews: the gate is up again: it had been down since {since}"]
+    assert webhook.texts[2:] == [f"reviews: the project is up again: it was down since {since}"]
     hold(told, "w2")
     ticks(3)
     assert len(webhook.texts) == 4
@@ -446,7 +446,7 @@ def test_a_project_that_allows_one_day_says_so_in_the_singular(told):
     late = build_overdue_notice(
         replace(told.project, settings=settings), time.time() + 3 * SECONDS_PER_DAY
     )
-    assert late.text.endswith(", and 1 day is allowed")
+    assert late.text.endswith(", more than 1 day ago")
 
 
 @pytest.mark.parametrize("status", [301, 302, 308, 404, 500])
@@ -500,7 +500,7 @@ def test_a_wait_that_began_before_the_clock_was_put_back_is_over(told, webhook):
     hold(told, "w1")
     daemon = Daemon(told)
     daemon.cursor = json.dumps({"failures": 1, "next": time.time() + LONGEST_WAIT + 60})
-    assert daemon.tick().startswith("told of ")
+    assert daemon.tick().startswith("sent: ")
     assert len(webhook.got) == 1
 
 
@@ -535,4 +535,4 @@ def test_a_tick_in_which_nothing_is_new_does_not_read_the_log(told, webhook, mon
         raise AssertionError("the log was read again")
 
     monkeypatch.setattr(Store, "history", refuse)
-    assert daemon.tick() == "nothing new to tell"
+    assert daemon.tick() == "nothing new to send"

@@ -169,8 +169,8 @@ def test_a_release_that_trained_on_gold_of_another_round_is_told_and_made_anew(
     assert released["release"] not in withdrawal["releases"]
     assert last_evaluation(line, TRAINING_DATA, "in_force").passed
     (text,) = told.tick()
-    assert text.startswith("reviews: round w1 is withdrawn: 3 items of w1/")
-    assert text.endswith("a release without them is in force")
+    assert text.startswith("reviews: the release of round w1 is withdrawn: 3 items of w1/")
+    assert text.endswith("a new release without them is in force")
     assert told.tick() == []
 
 

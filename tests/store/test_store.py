@@ -233,7 +233,9 @@ def test_a_round_of_a_file_whose_name_no_round_can_have_says_to_rename_the_file(
 
 def test_an_unknown_round_is_named_with_those_there_are(store, original):
     store.ingest("r1", make_ratings(), original)
-    with pytest.raises(StoreError, match=r"found no round 'r2' among \['r1'\].*`judge` keeps none"):
+    with pytest.raises(
+        StoreError, match=r"found no round 'r2' among \['r1'\].*`judge` stores nothing"
+    ):
         store.ratings("r2")
 
 
