@@ -2,7 +2,7 @@
 
     python -m benchmarks [--only NAME]… [--largest 1e8] [--repeats N] [--fresh] [--data FOLDER]
 
-Writes docs/proofs/benchmarks.md, its plot, and three lines of the README.
+Writes docs/proofs/benchmarks.md and its plot.
 Every run is a process of its own. A stopped run continues where it stopped.
 `--fresh` measures again. It needs Linux, and a package index for the other packages.
 """

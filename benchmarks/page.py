@@ -19,8 +19,6 @@ from benchmarks.measuring import HERE, Bench, Result, median, runs_of
 
 PAGE = HERE.parent / "docs/proofs/benchmarks.md"
 PLOT = HERE.parent / "docs/images/benchmarks.svg"
-README = HERE.parent / "README.md"
-START, END = "<!-- benchmarks: written by `make benchmarks` -->", "<!-- end of benchmarks -->"
 PLOTTED = "alpha"
 AGREEING = 1e-5
 INTRODUCTION = """\
@@ -172,7 +170,7 @@ def _line(axes: Any, topic: Topic, program: Program, known: list[Result], part: 
 
 
 def three_lines(known: list[Result]) -> str:
-    """The README's table: the largest round of the plotted topic that all three programs read."""
+    """The answer in short: the largest round of the plotted topic that all three programs read."""
     [topic] = [each for each in TOPICS if each.name == PLOTTED]
     shown = (ALPHA_WITH_INTERVAL, KRIPPENDORFF, GROUPED)
     read = [
@@ -189,18 +187,11 @@ def three_lines(known: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def readme(text: str, known: list[Result]) -> str:
-    """The README with new lines between the two marks."""
-    before, _, rest = text.partition(START)
-    return f"{before}{START}\n\n{three_lines(known)}\n\n{END}{rest.partition(END)[2]}"
-
-
 def main() -> None:
     bench = Bench(Path(sys.argv[1]))
     PAGE.write_text(page(bench))
     if any(each.topic == PLOTTED for each in bench.known()):
         plot(bench)
-        README.write_text(readme(README.read_text(), bench.known()))
 
 
 if __name__ == "__main__":

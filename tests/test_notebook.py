@@ -15,7 +15,7 @@ import agreement_pipeline
 ROOT = Path(__file__).parents[1]
 ROUND = ROOT / "configs/rounds/serology/williams-1976.csv"
 RATERS = ["Ref-1", "Ref-2", "Ref-3"]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/guide/python.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -108,14 +108,21 @@ def test_a_plan_and_a_comparison_are_tables_too(shown):
     assert float(compared["low"]) < float(compared["difference"]) < float(compared["high"])
 
 
-def test_the_three_lines_of_the_readme_run(monkeypatch):
+def test_the_lines_for_a_notebook_run_and_show_the_table_of_the_page(monkeypatch):
     monkeypatch.chdir(ROOT)
-    block = README.split("## In a notebook")[1].split("```python\n")[1].split("```")[0]
+    section = PAGE.split("## In a notebook")[1]
+    block = section.split("```python\n")[1].split("```")[0]
     names = {}
     *lines, last = block.strip().splitlines()
     exec("\n".join(lines), names)
     found = eval(last, names)
     assert found.measure == "krippendorff_alpha"
+    head, _, printed = (line.strip("| ").split(" | ") for line in section.split("\n| ")[1:4])
+    shown = dict(zip(head, printed, strict=True))
+    estimated = (found.value, *found.interval)
+    assert [float(shown[name]) for name in ("value", "low", "high")] == pytest.approx(
+        estimated, abs=5e-6
+    )
     (row,) = rows_of(found._repr_html_())
     assert found.interval.low < float(row["value"]) < found.interval.high
 
@@ -123,4 +130,4 @@ def test_the_three_lines_of_the_readme_run(monkeypatch):
 @pytest.mark.parametrize("name", ["measure", "survey", "compare", "judge", "plan", "report_page"])
 def test_help_says_that_tables_and_names_are_taken_too(name):
     said = getattr(agreement_pipeline, name).__doc__
-    assert "A table or a path may stand for ratings, and a name for a measure or a policy." in said
+    assert "For ratings, you can give a table or a path, and for a measure" in said

@@ -18,7 +18,7 @@ from benchmarks.cases import (
     Topic,
 )
 from benchmarks.measuring import Bench, Result, median, run
-from benchmarks.page import END, START, readme, table
+from benchmarks.page import table, three_lines
 from benchmarks.rounds import LABELS, written
 
 
@@ -154,7 +154,7 @@ def test_every_round_of_a_topic_has_a_name_of_its_own():
     assert len({each.name for each in TOPICS}) == len(TOPICS)
 
 
-def test_the_readme_shows_three_lines_of_the_largest_round_that_all_three_programs_read():
+def test_the_answer_has_three_lines_of_the_largest_round_that_all_three_programs_read():
     rounds = next(each for each in TOPICS if each.name == "alpha").rounds
     names = [each.name for each in (ALPHA_WITH_INTERVAL, KRIPPENDORFF, GROUPED)]
     known = [
@@ -163,15 +163,8 @@ def test_the_readme_shows_three_lines_of_the_largest_round_that_all_three_progra
         for name in names
     ]
     known[-2] = known[-2]._replace(failed="out of memory")
-    text = readme(f"before\n{START}\nold\n{END}\nafter\n", known)
-    assert text.splitlines() == [
-        "before",
-        START,
-        "",
+    assert three_lines(known).splitlines() == [
         "| 100,000 ratings, Parquet | CPU s | MB |",
         "| --- | ---: | ---: |",
         *(f"| {name} | 3.0 | 1,500 |" for name in names),
-        "",
-        END,
-        "after",
     ]
