@@ -1,8 +1,8 @@
 """May this version of this dataset be trained on?
 
-These are the names of the product. Statistics stand in `agreement_pipeline.statistics`, measures in
-`agreement_pipeline.measures`, and all errors in `agreement_pipeline.errors`. Each name is
-loaded when it is first asked for, so importing this package loads no other library.
+Import what you need from here. Statistics are in `agreement_pipeline.statistics`, measures in
+`agreement_pipeline.measures`, and all errors in `agreement_pipeline.errors`. Each name is loaded
+when it is first used, so importing this package loads no other library.
 """
 
 from importlib import import_module

@@ -36,7 +36,7 @@ class AgreementError(Exception):
     mistakes
         The path to each wrong value of some settings, and what is wrong with it.
     may_pass
-        True if the same may succeed later, though nobody mends anything.
+        True if the same call may succeed later without a change, as after a full disk.
     """
 
     code: str = "refused"
@@ -163,13 +163,13 @@ class StoreError(AgreementError, RuntimeError):
 
 
 class ReleaseHeldError(AgreementError, RuntimeError):
-    """Training data was asked for, but a round is not admitted."""
+    """Training data of a held round were requested."""
 
     code = "held"
 
 
 class ReleaseInvalidError(AgreementError, RuntimeError):
-    """The bytes of a release do not prove that it may be used."""
+    """A release cannot be verified, so it must not be used."""
 
     code = "release_invalid"
 

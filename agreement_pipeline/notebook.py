@@ -33,8 +33,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 read_ratings = read
 ACCEPTED_INPUTS_NOTE = (
-    "A table or a path may stand for ratings, and a name for a measure or a policy. "
-    "Read tables with other columns first: `read_ratings`."
+    "For ratings, you can give a table or a path, and for a measure or a policy its name. "
+    "If a table has other columns than item, rater and label, read it with `read_ratings` first."
 )
 
 
@@ -148,9 +148,9 @@ report_page = _accept_notebook_values(report.report_page)
 def release_round(project: "Project | str | Path", round_name: str) -> "Release":
     """Release the training data of a round of a project, if the policy of the project admits it.
 
-    It does what a run in Dagster does: the file in the project's inbox is checked and stored, the
-    decision is recorded, and the training data are written. If the round is held, what was released
-    of it before is withdrawn. A release that is there already is verified and returned.
+    It does the same as a run in Dagster: it checks and stores the file in the project's inbox,
+    records the decision, and writes the training data. If the round is held, its earlier release is
+    withdrawn. If the release exists already, it is verified and returned.
 
     Parameters
     ----------
@@ -185,21 +185,24 @@ def open_release(
     require: "policy.Policy | Demands | None" = None,
     store: "Store | None" = None,
 ) -> "Release":
-    """A release for training, verified first.
+    """Verify a release, and open it for training.
 
     Parameters
     ----------
+    path
+        The folder or the URL of the release.
     require
-        A policy that the annotations must meet too, without waivers, or more demands.
+        A policy that the release must meet too, without waivers, or further demands.
     store
-        The store of the release. Its log must be whole, and must say that the release is in force.
+        The store of the release. Its log must be unchanged, and must say that the release is in
+        force.
 
     Raises
     ------
     ReleaseInvalidError
-        The release does not prove itself, the log does not have it, or a waiver is not allowed.
+        The release cannot be verified, the log does not have it, or a waiver is not allowed.
     ReleaseHeldError
-        The release does not meet the demands.
+        The release does not meet `require`.
     """
     from agreement_pipeline import models, release
 
@@ -207,16 +210,17 @@ def open_release(
 
 
 def verify_release(path: "Folder | str", *, store: "Store | None" = None) -> "Release":
-    """A release that has proved itself: everything in it is derived again from its annotations.
+    """Verify a release: derive everything in it again from its annotations.
 
-    It does not prove who made the annotations. Of a release that an earlier version of this package
-    wrote, the log of its `store` may prove the bytes instead. Its training rows are derived in any
-    case, and `held_today` says what today's code would hold.
+    This does not show who made the annotations. If an earlier version of this package wrote the
+    release, the log of its `store` may prove the bytes instead. The training rows are derived again
+    in any case, and `held_today` says whether today's code would hold the release.
 
     Raises
     ------
     ReleaseInvalidError
-        A file is missing, extra or changed, something comes out differently, or it was withdrawn.
+        A file is missing, extra or changed, something is derived differently, or the release was
+        withdrawn.
     """
     from agreement_pipeline import models, release
 

@@ -60,7 +60,7 @@ class _InFolder(Place):
 
 @dataclass(frozen=True)
 class Contract:
-    """What a round must be before anything is measured on it.
+    """The data contract: what must be true of a round before anything is measured.
 
     Parameters
     ----------

@@ -57,10 +57,10 @@ def compare(
     common_prevalence: bool = False,
     inference: Inference = DEFAULT,
 ) -> Difference:
-    """How much greater a measure is on one side than on the other, with its interval.
+    """Compare a measure between two rounds, raters or models: the difference and its interval.
 
-    Items that both sides share get the same weights on both. Rounds are paired by clusters too. If
-    no categories are declared, both rounds are read with all categories that occur in either.
+    Items that both sides share are resampled together, and so are shared clusters. If no
+    categories are declared, both rounds are read with all categories that occur in either.
 
     Parameters
     ----------

@@ -148,20 +148,20 @@ class Estimate(WithLimits):
         What the value is computed from: all items, the raters of the items on which agreement is
         read, all ratings, and the clusters of these items or None.
     dropped
-        The number of items on which agreement cannot be read, for each reason, such as one rating.
+        The number of items that do not count, for each reason, such as having one rating.
     lowest
         For a measure of every category, the category whose value is the round's value.
     on_marking
         For units of marked objects, the share of the disagreement in which the other rater said
         *none*. 0 if the names alone are asked. None without a category *none*.
     raters_left_out
-        The raters who do not count, since their replicates or their confidence show nothing.
+        The raters who do not count because their replicates or their confidence show nothing.
     chosen
         A small p-value of ratings missing completely at random, if that matters.
     prevailing
         The category of nearly all labels, and its share of them. None if there is none.
     at_least
-        What would tell more, if the value is only the least that it can be. Empty otherwise.
+        If the value is only a lower bound: which ratings would show more. Empty otherwise.
     population, distribution
         Which raters the interval is about, and the confidence distribution of the true value.
     statistic, inference

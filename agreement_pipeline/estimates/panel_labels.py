@@ -266,10 +266,10 @@ def label_reliability(
     panel_size: int | None = None,
     inference: Inference = DEFAULT,
 ) -> LabelReliability:
-    """How reliable is the label that trains: would another panel give it again?
+    """Measure how reliable the training label is: would another panel give the same one?
 
-    It speaks of raters like these, drawn anew for each item. The items with more ratings than
-    others must have been drawn by chance.
+    The result is about raters like these, a new sample of them for each item. Items with more
+    ratings than others must have been drawn at random.
 
     Parameters
     ----------
@@ -278,8 +278,8 @@ def label_reliability(
     trains
         The label that trains. None: the plurality of categories, or the mean of numbers.
     panel_size
-        How many raters give a label. By default, as many as most items have, or one fewer if they
-        are four, six and so on: then the rater more serves to compare panels.
+        How many raters give a label. By default, as many as most items have, or one fewer if that
+        number is even (from four): the additional rater is then used to compare panels.
     inference
         The confidence level and the number of resamples.
 

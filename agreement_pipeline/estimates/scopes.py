@@ -68,7 +68,7 @@ def build_round_statistic(ratings: Rated, measure: str) -> Statistic | None:
 def measure(
     ratings: Rated, measure: str = "krippendorff_alpha", inference: Inference = DEFAULT
 ) -> Estimate:
-    """One measure of the whole round, with its interval.
+    """Measure the whole round, with an interval.
 
     For values of parts of the round, use `survey`.
 
@@ -287,12 +287,12 @@ def survey(
     shown: ShownRaters | None = None,
     trains: Trains | None = None,
 ) -> Table[Estimate]:
-    """Estimates on every scope, or on the kinds of scope named, for people to read.
+    """Measure every scope, or the named kinds of scope, for people to read.
 
-    Single raters, pairs and the round without a rater are many. So their estimates use fewer
+    There are many raters, pairs and rounds without a rater. So these estimates use fewer
     resamples, and limits for a round that is judged once, unless their kind is named in `judged`.
-    The only pair of a panel is the round, and has its limits. `shown` says which raters of a large
-    panel are measured. Measures of the label speak of the one that `trains`.
+    If a panel has only one pair, it has the limits of the round. `shown` says which raters of a
+    large panel are measured. Measures with the scope label are about the label that `trains`.
     """
     require_ratings(ratings)
     requested_kinds = [kind for kind in SCOPE_KINDS if kind in scopes]

@@ -34,22 +34,22 @@ NEGLIGIBLE_SPENDING_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Inference:
-    """How uncertainty is inferred.
+    """How intervals are computed.
 
     Parameters
     ----------
     confidence_level
-        In which share of rounds an interval should hold the true value, between 0 and 1.
+        In which share of rounds an interval should contain the true value, between 0 and 1.
     n_resamples, seed
         How many resamples are drawn, and their seed. Expensive measures use fewer.
     method
         One of `METHODS`.
     always_valid_at
-        A number asks for limits that hold however often a round is judged while it fills. They are
-        tightest at this number of items, or clusters.
+        The limits are valid however often a round is judged while it grows. They are narrowest at
+        this number of items, or clusters. None: a round is judged once.
     looks
-        A plan asks for limits that hold at all its looks together. At other sizes, they are the
-        bounds.
+        The sizes at which a growing round is judged. The limits are valid at all of them together;
+        at other sizes, they are the bounds of the measure.
     judged_on
         The number of items, or of clusters, of the whole round, if a part of it is estimated.
     lower_only

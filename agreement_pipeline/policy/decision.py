@@ -124,10 +124,10 @@ RECHECK_BY_FAILED_CHECK: dict[str, tuple[str, Callable[[Ratings], Ratings], str]
 class Decision(Tabular):
     """Admitted or held, with everything that led to this.
 
-    `unmet` are the verdicts that hold the release, `waived` the waivers that overrode one, and
-    `refused` those that are not valid, in words. `manner` says how often the round was judged and
-    with which confidence; `recorded_manner` are the words that are recorded. `version` says how
-    many different ratings came under the round's name, up to these; it is None outside a store.
+    `unmet` are the verdicts that hold the round, `waived` the waivers that overrode a verdict, and
+    `refused` the waivers that are not valid, in words. `manner` says how often the round was judged
+    and with which confidence; `recorded_manner` are the words for the record. `version` counts the
+    different ratings that came under the round's name, with these; it is None outside a store.
     `repeat_rate` is the share of rounds like this one with the same decision; None if not known.
     """
 
@@ -277,7 +277,7 @@ def judge(
     contract: Contract | None = None,
     waivers: Waivers = NO_WAIVERS,
 ) -> Decision:
-    """The decision on ratings under a policy, and under the usual contract if none is given.
+    """Judge ratings by a policy, and by the built-in contract if none is given.
 
     Raises
     ------

@@ -82,9 +82,9 @@ class Plan(Tabular):
 
     `labels_an_item` is the mean number of ratings that the measure uses. `decided` is the share of
     simulated rounds of `n_items` items that decide, and `curve` has it for each number that was
-    tried. If no number is enough, `impossible` says why. `over` is the share of the populations
-    that an earlier round leaves open and in which agreement is over the cut-off. The plan is for
-    these. One in ten of them needs no more items than the first number of `between`, and one in ten
+    tried. If no number is enough, `impossible` says why. An earlier round is consistent with many
+    populations: `over` is the share of these in which agreement is over the cut-off, and the plan
+    is for them. One in ten needs no more items than the first number of `between`, and one in ten
     more than the second, if any is enough. With `least` items full agreement is enough.
     """
 
@@ -198,10 +198,10 @@ def plan(
     where: str = "earlier round",
     trains: Trains | None = None,
 ) -> Table[Plan]:
-    """One plan for each rule on the round that can hold a release, judged as the policy says.
+    """Plan how many items a round needs: one plan for each rule on the round that can hold it.
 
-    A rule on the label that trains has a plan for each number of raters an item that the earlier
-    round tells of.
+    A rule on the training label has a plan for each number of raters an item that can be derived
+    from the earlier round.
 
     Parameters
     ----------
@@ -211,14 +211,14 @@ def plan(
         Without an earlier round: the value expected of each measure, the share of each category,
         and how many raters label an item. Each number of raters has plans of its own.
     probability, n_rounds
-        The share of rounds that shall decide, and how many are simulated for a number of items.
+        The share of rounds that should decide, and how many are simulated for a number of items.
     trains
-        The label of which rules with the scope label speak.
+        The training label that rules with the scope label are about.
 
     Raises
     ------
     PolicyError
-        One rule and its population do not say how many items the policy needs.
+        The number of items cannot be derived from a rule and its population.
     """
     if earlier is not None:
         earlier = select_judged_ratings(earlier, policy)

@@ -436,7 +436,7 @@ class Policy:
     rules
         At least one rule that can hold a release. No two have the same measure and scope.
     admit
-        The verdicts that let a round through: *reliable*, or also *tentative*.
+        The verdicts that admit a round: *reliable*, or also *tentative*.
     confidence_level, n_resamples
         The level of the intervals that the rules read, and the number of their resamples.
     interval_method
@@ -461,8 +461,8 @@ class Policy:
         leave_out: items that another round of the project calls gold do not train. refuse: a round
         with such items is not released. In any case a release that trains on them is withdrawn.
     passed_by_guessing
-        Why it does no harm that raters who never look can pass. It is needed if guessing can pass
-        each rule that can hold a release.
+        The reason why raters who guess may pass. Required if guessing can pass each rule that can
+        hold a release.
     waiver_days
         For how many days from the judgement a waiver may hold.
     waived_by
@@ -671,7 +671,9 @@ class Policy:
 
 
 def load_policy(path: Path | str) -> Policy:
-    """A YAML file, or the bundled policy of that name. Every mistake is named with its line.
+    """Load a policy from a YAML file, or the bundled one of that name.
+
+    An error names every mistake with its line.
 
     >>> load_policy("standard").rules[0].reliable
     0.8

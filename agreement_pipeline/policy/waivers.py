@@ -87,7 +87,7 @@ REMEDIED = "relabelling_remedied"
 
 @dataclass(frozen=True)
 class Waiver:
-    """One verdict on one round that a person waives, or one check of the data contract.
+    """A person's statement that one verdict or one check on one round does not hold it.
 
     Parameters
     ----------
@@ -520,6 +520,6 @@ def n_visible_letters(text: str) -> int:
 
 
 def load_waiver(path: Path | str) -> AnyWaiver:
-    """A waiver or a remedy. Every mistake is named with its line."""
+    """Load a waiver or a remedy. An error names every mistake with its line."""
     data, place = read_yaml(Path(path), WaiverError, expected_key="until")
     return waiver_from_mapping(data, source=place)

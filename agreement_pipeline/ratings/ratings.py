@@ -86,7 +86,7 @@ class Patterns:
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Who gave which item which label, and which time it was. Make one with `read` or `from_frame`.
+    """Checked ratings: who gave which item which label. `read_ratings` makes them.
 
     Parameters
     ----------

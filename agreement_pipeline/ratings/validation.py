@@ -50,7 +50,7 @@ PositiveInteger = Annotated[int, Value("a whole number from 1", is_whole_number_
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that is read of one table. More is refused before it fills the memory.
+    """How large a table may be. A larger one is refused before it fills the memory.
 
     Parameters
     ----------

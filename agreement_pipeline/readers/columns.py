@@ -61,20 +61,20 @@ class Columns:
     item, rater, label
         The three columns that a long table must have. A wide table needs `item` alone.
     round, occurrence, confidence, timestamp, text, cluster
-        None: the column of that very name, if there is one.
+        None: the column with the same name as the parameter, if there is one.
     first_label, changed_at
-        The columns with the label that a rater gave first, if `label` is the last one, and with the
-        time of the last change. The first is then the rating, and the last one only trains. None:
-        no column says so.
+        If raters edited labels later: the columns with their first label (`label` is then the last
+        one), and with the time of the last edit. The first label is the rating, and the last one
+        only trains. None: there is no such column.
     gold, assisted
-        The columns that say yes if an item's label is known already, and if a label began as a
-        suggestion. None: no column says so.
+        The columns that say yes if the right label of an item is known, and if a label began as a
+        suggestion. None: there is no such column.
     gold_label
         The column with the right label of gold items.
     raters
         The columns of a wide table that are raters.
     models
-        Of each model, the column with its label for the item.
+        For each model, the column with its label for the item.
     encoding
         Of delimited text, such as cp1252.
     decimal
@@ -84,8 +84,8 @@ class Columns:
     header_row
         The row of delimited text or of a sheet that names the columns. Rows above are not read.
     time_format
-        How times are written that could be read in several ways, in the directives of Python's
-        `strptime`, such as `%d/%m/%Y %H:%M`. None: the column tells it.
+        The format of times that could be read in several ways, in the directives of Python's
+        `strptime`, such as `%d/%m/%Y %H:%M`. None: it follows from the times of the column.
 
     Raises
     ------

@@ -203,10 +203,10 @@ def read_marked(
     limits: Limits = LIMITS,
     rules: Rules = RULES,
 ) -> "list[Marked]":
-    r"""What each rater marked in each item, from the export of a tool.
+    r"""Read what each rater marked in each item, from the export of a tool.
 
-    `kind` is one of `agreement_pipeline.units.KINDS`, such as `spans`. All else is as in `read`.
-    Some formats do not tell an empty item from one that nobody opened. They need
+    `kind` is one of `agreement_pipeline.units.KINDS`, such as `spans`. Everything else is as in
+    `read_ratings`. Some formats do not show whether an item without marks was opened. They need
     `Rules(requires=())`.
 
     Raises

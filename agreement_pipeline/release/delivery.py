@@ -83,7 +83,7 @@ def check_delivery(
     rules: Rules = RULES,
     memory_limit: str | None = None,
 ) -> DeliveryCheck:
-    """What a suite of Great Expectations finds in a delivery, whether it can be judged or not.
+    """Run a suite of Great Expectations on a delivery, even if the delivery cannot be judged.
 
     Parameters
     ----------

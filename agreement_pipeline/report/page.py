@@ -95,7 +95,7 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
     trains: Trains | None = None,
     render: Render = render_html,
 ) -> str:
-    """The page of a table of ratings: the decision, and what it rests on.
+    """Judge ratings, and write the page that shows the decision and its evidence.
 
     Parameters
     ----------
