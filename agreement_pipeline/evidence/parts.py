@@ -193,7 +193,7 @@ def answer_about_strata(judged_round: JudgedRound) -> Answer | None:
         for estimate in estimates[:MAX_INTERVALS_DRAWN]
         if estimate.value is not None
     ]
-    says = "Intervals far apart show a difference. Overlapping ones leave it open."
+    says = "Intervals that do not overlap show a difference. If they overlap, there may be none."
     figure = build_interval_figure("Agreement in each stratum", says, marks, "Krippendorff's α")
     sentence = "No stratum has a value."
     if marks:

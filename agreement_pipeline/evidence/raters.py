@@ -291,7 +291,7 @@ def build_profile_grid(
         "with the others": WITH_OTHERS,
         "interval": INTERVAL,
         "with themselves": WITH_THEMSELVES,
-        "interval again": "The interval of the agreement with themselves.",
+        "interval with themselves": "The interval of the agreement with themselves.",
         "reading": READING,
         "right on gold": "The share of gold items on which the rater gave the right label.",
         "interval on gold": "The interval of the share of right labels.",
@@ -448,7 +448,7 @@ def describe_uses(uses: Sequence[CategoryUse], level: float) -> str:
     """Whether a rater gives a category more often than another, and the surest who does."""
     surely = [use for use in uses if use.p_holm <= 1 - level]
     if not surely:
-        return "No rater is known to give a category more often than another."
+        return "No rater gives a category more often than another, beyond chance."
     use = surely[0]
     (more, most), (less, least) = sorted(
         ((use.first, use.share_first), (use.second, use.share_second)), key=lambda side: -side[1]
@@ -673,7 +673,7 @@ def answer_about_classifiers(judged_round: JudgedRound) -> Answer | None:
         for name, place in places.items()
         if place
     ]
-    unknown = f"The place of {listed(places)} cannot be told."
+    unknown = f"The place of {listed(places)} is not certain."
     figures: tuple[Figure, ...] = ()
     if band and estimates:
         lowest, highest = (number_in_table(limit, SENTENCE) for limit in (band[0], band[-1]))

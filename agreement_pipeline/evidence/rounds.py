@@ -93,7 +93,7 @@ DECISION_COLUMNS = {
     "round": ROUND,
     "decision": DECISION,
     "why": REASON,
-    "release": "What became of the training data of the round.",
+    "release": "Whether the training data are released or withdrawn.",
     "policy": "The policy that decided, and its version.",
 }
 AGREEMENT = (
@@ -225,7 +225,7 @@ def build_state_grid(states: Sequence[ProjectState]) -> Grid:
     ]
     columns = {
         "project": "The project.",
-        "state": "Whether somebody must look at the project.",
+        "state": "Whether the project needs somebody.",
         "agreement": AGREEMENT,
         "what helps": HELPS,
         "held": "The rounds that are held.",

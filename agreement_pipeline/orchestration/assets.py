@@ -108,7 +108,7 @@ CHANGED_COLUMNS = {
     "before": "The decision until now.",
     "now": "The new decision.",
     "why": "The reason, in words.",
-    "release": "What became of the training data of the round.",
+    "release": "Whether the training data are released or withdrawn.",
 }
 
 

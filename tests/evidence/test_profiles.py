@@ -98,7 +98,7 @@ def test_agreement_with_themselves_is_that_of_the_policys_own_rule(ratings):
             found = values[name]
             assert shown["with themselves"][name] == f"{found.value:.3f}"
             limits = f"{found.low:.3f} to {found.high:.3f}"
-            assert shown["interval again"][name] == limits
+            assert shown["interval with themselves"][name] == limits
 
 
 def test_raters_stand_in_the_order_of_their_names_since_a_rank_would_mislead(shown):
@@ -133,7 +133,7 @@ def test_of_raters_who_are_alike_none_is_said_to_use_a_category_more():
     said = answer_about_raters(
         JudgedRound("p", "w1", Ratings.from_frame(frame, SCALE), POLICY, None)
     )
-    none = "No rater is known to give a category more often than another."
+    none = "No rater gives a category more often than another, beyond chance."
     assert none in said.sentences
     assert (
         none
