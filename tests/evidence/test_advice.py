@@ -176,8 +176,8 @@ def test_under_limits_that_are_always_valid_a_round_may_grow():
     n_more = fresh_round.n - 100
     assert step.what == f"Label about {n_more:,} more items, drawn in the same way."
     assert step.why.startswith(
-        f"With {fresh_round.n:,} in all, it decides with a chance of {fresh_round.chance:.0%}, if agreement "
-        "is over 0.8. Under "
+        f"With {fresh_round.n:,} in all, it decides with a chance of {fresh_round.chance:.0%}, "
+        "if agreement is over 0.8. Under "
     )
 
 
@@ -216,8 +216,8 @@ def test_a_value_over_the_cut_off_asks_for_the_items_of_its_plan():
         r"^Label a fresh round of about (\d+) items, drawn in the same way\.$", step.what
     )
     (chance,) = re.findall(
-        r"^A round of this size decides with a chance of (\d+)%, if agreement is over 0\.8\. It may be judged "
-        "halfway",
+        r"^A round of this size decides with a chance of (\d+)%, if agreement is over 0\.8\. "
+        "It may be judged halfway",
         step.why,
     )
     assert f"`looks: {{at: [{int(n) // 2}, {n}]}}` and `n_resamples: 6556`." in step.why

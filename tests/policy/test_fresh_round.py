@@ -57,10 +57,11 @@ def test_step_and_plan_say_one_number(name, familywise):
     n, chance = verdict.fresh_round.n, verdict.fresh_round.chance
     assert n > len(labels)
     step = summarize(ratings, policy, decision, name="t.csv").steps[-1]
-    assert step.what == f"Label a fresh round of about {n:,} items, drawn as these were."
+    assert step.what == f"Label a fresh round of about {n:,} items, drawn in the same way."
     of_errors = " and no error is larger than here" if scale.continuous else ""
     assert step.why.startswith(
-        f"So many decide with a chance of {chance:.0%}, if agreement is over 0.8{of_errors}. "
+        f"A round of this size decides with a chance of {chance:.0%}, if agreement is over "
+        f"0.8{of_errors}. "
     )
     planned = next(each for each in plan(policy, ratings) if each.measure == ALPHA)
     assert (planned.n_items, planned.decided) == (n, chance)
@@ -121,7 +122,7 @@ def test_full_agreement_on_few_items_is_not_said_to_need_very_many():
     ratings = Ratings.from_frame(frame, Scale(None, "interval"))
     policy = Policy("few", 1, (Rule(ALPHA),), interval_method="tail_adaptive_bootstrap")
     step = summarize(ratings, policy, judge(ratings, policy)).steps[-1]
-    assert step.what == "Label a fresh round of more items, drawn as these were."
+    assert step.what == "Label a fresh round of more items, drawn in the same way."
     assert step.why.startswith("These items are too few to say how many would decide.")
 
 
