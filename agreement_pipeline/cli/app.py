@@ -27,8 +27,8 @@ PURPOSES = {
     "judge": "Print the decision on a table under a policy.",
     "release": "Release the training data of a round that the policy admits.",
     "report": "Write a page that says what was decided, why, and who disagrees.",
-    "plan": "Print how many items a policy needs to decide.",
-    "pull": "Take rounds from a labelling server or a database.",
+    "plan": "Print how many items a round needs, so that a policy can decide.",
+    "pull": "Fetch rounds from a labelling server or a database.",
     "run": "Judge what is new in your projects, and release what is admitted.",
     "ui": "Open the Dagster UI on your projects.",
     "history": "Print the log of a store.",
@@ -36,11 +36,11 @@ PURPOSES = {
     "disputed": "Write the disputed items of a round as tasks for a labelling tool.",
     "draw": "Draw items that a panel labels, from a population that a model labelled.",
     "correct": "Print the shares of a population, corrected by the labels of drawn items.",
-    "certify": "Certify that a classifier agrees with a panel until a day, or check it.",
+    "certify": "Certify, for a limited time, that a classifier agrees with a panel.",
     "to-date": "Print the agreement of all rounds of a store together.",
     "verify": "Check a release from its own bytes.",
     "guide": "Print a page of the guide, or the list of pages.",
-    "store": "Carry a store over, hand it over, or erase a rater or an item.",
+    "store": "Give a store to another code location, or erase a rater or an item.",
 }
 COMPLETION = """\b
 Completion of commands, options and measures in bash (in zsh: zsh_source):
@@ -87,9 +87,9 @@ class Program(click.Group):
 def program() -> None:
     """May this version of this dataset be trained on?
 
-    The exit status is 0 if all is well. It is 1 if a round is held. It is 2 if nothing
-    could be judged, and 70 if the program failed. A refused release has a status of its
-    own: see `guide reasons`.
+    The exit status is 0 if the round is admitted or the command succeeded, 1 if a round is
+    held, 2 if nothing could be judged, and 70 if the program failed. The statuses of
+    `verify` are in `guide reasons`.
     """
 
 

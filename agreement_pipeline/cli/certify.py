@@ -43,7 +43,7 @@ def _parse_day(text: str) -> date:
     "--expires",
     group=INPUT,
     type=ReadBy("day", _parse_day),
-    help="The last day on which the certificate answers, at most 366 days from today.",
+    help="The last day on which the certificate is valid, at most 366 days from today.",
 )
 @option(
     "--round",
@@ -93,13 +93,13 @@ def certify(
     anchors: Path | None,
     output: str,
 ) -> int:
-    """Certify that a classifier agrees with a project's panel on items like these until a day.
+    """Certify, for a limited time, that a classifier agrees with a project's panel on such items.
 
-    A certificate does not say that the classifier is right, unbiased or fair. It rests on admitted
-    rounds of people, and ends when one of them is held or comes again. A failed attempt stays in
-    the log.
+    A certificate does not say that the classifier is right, unbiased or fair. It is based on
+    admitted rounds of people, and ends when one of them is held or delivered again. A failed
+    attempt stays in the log.
 
-    The exit status is 1 if the classifier is held, or if no certificate answers.
+    The exit status is 1 if the classifier is held, or if no certificate is valid.
     """
     from agreement_pipeline.models import (
         certify as certified,

@@ -27,7 +27,10 @@ OWN_FOLDER = Path("agreement-demo")
     help="Only write an export of Label Studio here, of a simulated round.",
 )
 @option(
-    "--worse", group="Output", is_flag=True, help="One in which a rater reads a rule otherwise."
+    "--worse",
+    group="Output",
+    is_flag=True,
+    help="In this export, one rater reads a rule differently.",
 )
 def demo(folder: Path, export: Path | None, worse: bool) -> int:
     """Run four bundled projects on simulated rounds, in a folder of their own.

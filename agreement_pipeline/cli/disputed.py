@@ -26,8 +26,8 @@ PROJECTS = Path("configs/projects")
 def disputed(project: str, round_name: str, form: str, by: Order, output: Path | None) -> int:
     """Write the items on which raters differ as tasks for an adjudicator.
 
-    Each task has the text, what the raters said, and the digest of the ratings. What comes back
-    is a resolution: it trains, and does not count for agreement.
+    Each task has the text, the labels of the raters, and the digest of the ratings. An answer sets
+    the training label of its item. It does not change the measured agreement.
     """
     from agreement_pipeline.evidence import COMES_BACK, tasks, write_tasks_as_text
     from agreement_pipeline.projects import Project, load_project

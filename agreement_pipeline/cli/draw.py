@@ -109,7 +109,7 @@ def _draw_of_round(
     group=INPUT,
     metavar="ROUND",
     help="Draw from a round of the store, whose raters labelled it again after it was held. They "
-    "label the drawn items once more, without seeing the labels of before.",
+    "label the drawn items once more, without seeing earlier labels.",
 )
 @option(
     "--second-panel",
@@ -188,12 +188,12 @@ def draw(
 ) -> int:
     """Draw items at random from those that a classifier labelled, as tasks for a panel.
 
-    The draw is in the log before anybody labels the items, and nobody chooses the seed. The tasks
-    do not say what the classifier said. A population has one draw. The same command writes
-    its tasks again, and another draw needs --reason.
+    The draw is recorded in the log before anybody labels the items, and nobody chooses the seed.
+    The tasks do not show the classifier's labels. A population has one draw: the same command
+    writes its tasks again, and another draw needs --reason.
 
-    A round of the store needs no classifier. Its sample follows from its labels and the store, and
-    more items only lengthen it.
+    To draw from a round of the store, no classifier is needed. The sample follows from the labels
+    of the round and the store, and a larger --n extends it.
     """
     from agreement_pipeline.evidence import blind_tasks, write_tasks_as_text
     from agreement_pipeline.models import draw as drawn_from

@@ -23,7 +23,7 @@ PACKAGE = Path(__file__).parents[1]
 def guide(topic: str | None) -> int:
     """Print a page of the guide, or the list of pages.
 
-    They come with the package, so this is what is true of the installed version.
+    The pages come with the package, so they are about the installed version.
     """
     pages = guide_pages()
     if topic is None:

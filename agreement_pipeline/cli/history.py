@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 def history(name: str | None, store: str | None, since: str | None, output: str) -> int:
     """Print what was ingested, decided, released and withdrawn.
 
-    The log is first checked to be whole. With --since, only what followed that seal is printed.
+    The log is checked first. With --since, only what followed that seal is printed.
     With --format parquet, the decisions are written as a table for a warehouse: a row for each rule
     of each decision, with the releases that are in force.
     """

@@ -35,7 +35,7 @@ from agreement_pipeline.readers import Columns, Rules
     group=OUTPUT,
     type=FOLDER,
     default=Path(),
-    help="The folder that holds configs/, or will hold it.",
+    help="The folder that contains configs/, or will contain it.",
 )
 @option(
     "--name",
@@ -48,8 +48,8 @@ from agreement_pipeline.readers import Columns, Rules
 def init(ctx: click.Context, /, export: Path, root: Path, name: str | None, **reading: Any) -> int:
     """Write a project file and a policy for an export, one project for each question.
 
-    Options say what is not to be guessed, as for `judge`. Lines that begin with
-    `# Please check` or `# FILL IN` say what is not sure.
+    Everything is guessed that you do not set with an option. The options are those of `judge`.
+    In the files, check lines that begin with `# Please check` or `# FILL IN`.
     """
     from agreement_pipeline.projects import draft_project_files, plain_name, undated_name
 

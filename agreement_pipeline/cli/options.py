@@ -503,14 +503,14 @@ table_options = combine_options(
         group=INPUT,
         type=ReadBy("a,b,…", _names_of_a_group),
         multiple=True,
-        help="Names that are one rater, who is called by the first of them. Repeat for more.",
+        help="Names of the same rater. The first one is used. Repeat for more.",
     ),
     option(
         "--different-raters",
         group=INPUT,
         type=ReadBy("a,b,…", _names_of_a_group),
         multiple=True,
-        help="Names that print alike and are different raters. Repeat for more.",
+        help="Names that look alike but are different raters. Repeat for more.",
     ),
     option(
         "--requires",
@@ -561,7 +561,7 @@ table_options = combine_options(
     ),
     column(
         "--occurrence",
-        help="Column that numbers the times a rater met an item.",
+        help="Column that says whether the rater sees the item for the first or the second time.",
     ),
     column(
         "--timestamp",
@@ -591,7 +591,7 @@ table_options = combine_options(
         "--stratum",
         "strata",
         multiple=True,
-        help="Column that tells strata of items apart, such as the language. Repeat for more.",
+        help="Column that divides items into strata, such as the language. Repeat for more.",
     ),
     option(
         "--level",
@@ -698,7 +698,7 @@ root_option = option(
     group=INPUT,
     type=FOLDER,
     default=Path(),
-    help="The folder that holds configs/.",
+    help="The folder that contains configs/.",
 )
 policy_option = option(
     "--policy",

@@ -161,11 +161,11 @@ def plan(
     plot: Path | None,
     **options: Any,
 ) -> int:
-    """Print how many items the rules of a policy need to decide.
+    """Print how many items a round needs, so that the rules of a policy can decide.
 
-    An earlier round shows what the next round will be like. Without one, it is assumed.
-    Of the label that trains, it says so for each number of raters, and what would help.
-    If a classifier labels the rounds, a line says how many items to draw.
+    The plan is made from an earlier round, or else from assumptions about the next one. A rule on
+    the training label has a plan for each number of raters, and a line says what would help. If a
+    classifier labels the rounds, a line says how many items to draw.
     """
     typed_options = given_options(ctx, *([ASSUMED] if file else OF_TABLES))
     if typed_options and file:

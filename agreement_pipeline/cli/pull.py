@@ -11,13 +11,14 @@ from agreement_pipeline.text import counted, joined
 @command("agreement-pipeline pull configs/projects/reviews.yaml")
 @click.argument("project", type=FILE, help="A project's YAML file, with rounds_from.")
 def pull(project: Path) -> int:
-    """Take the rounds of a project from its labelling server or database, and judge nothing.
+    """Fetch the rounds of a project from its labelling server or database, without judging them.
 
-    A round that has not changed since is left alone. Each is written whole or not at all, into
-    .agreement/deliveries, from where `judge`, `run` and Dagster read it. With adjudicate_in, the
-    disputed items of admitted rounds are put onto the server, and answers are taken home.
+    Rounds that have not changed are not fetched again. Each round is written completely or not at
+    all, into .agreement/deliveries, from where `judge`, `run` and Dagster read it. With
+    adjudicate_in, the disputed items of admitted rounds are uploaded to the server, and answers are
+    downloaded.
 
-    The exit status is 2 if a round could not be taken: the last lines say why.
+    The exit status is 2 if a round could not be fetched: the last lines say why.
     """
     from agreement_pipeline.projects import Project, load_project
 

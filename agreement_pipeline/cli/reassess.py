@@ -12,10 +12,10 @@ from agreement_pipeline.text import counted, join_sentences, listed
 @command("agreement-pipeline reassess configs/projects/moderation.yaml")
 @click.argument("file", type=FILE, help="A project's YAML file.")
 def reassess(file: Path) -> int:
-    """Judge every stored round of a project again where something changed since.
+    """Judge the stored rounds of a project again if something changed since their last decision.
 
-    Ratings, policy, contract, waivers, settings and code are compared. A release that is no longer
-    admitted is withdrawn. Nothing is released: the asset reassessment does that too.
+    Ratings, policy, contract, waivers, settings and code are compared. A release whose round is no
+    longer admitted is withdrawn. Nothing is released: for that, materialize the asset reassessment.
 
     The exit status is 2 if a round could not be judged.
     """

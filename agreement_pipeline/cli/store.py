@@ -38,13 +38,13 @@ def store(
     by: str,
     why: str | None,
 ) -> int:
-    """Hand a store over to another code location, or erase a rater or an item.
+    """Give a store to another code location, or erase a rater or an item.
 
-    One code location decides for a store. Adopting it lets another decide from now on, and the log
-    says since when.
+    Only one Dagster code location may write to a store. With adopt, another one may from now on,
+    and the log says since when.
 
-    Erasing makes a new store, without one rater or item. The old one is only read, and releases
-    that rest on the erased ratings are withdrawn. If it is stopped, run it again: it goes on.
+    With erase, a new store is made without one rater or item. The old one is only read. Releases
+    that contain the erased ratings are withdrawn. If the command is interrupted, run it again.
     """
     from agreement_pipeline.store import Store, erase
 

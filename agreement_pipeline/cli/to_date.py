@@ -31,9 +31,9 @@ def to_date(
 ) -> int:
     """Print the agreement of all rounds of a store together.
 
-    Each round is counted once. An item of several rounds is an item of each of them. Replicates
-    are those within a round. Held rounds count too, and are named. Intervals take all items as one
-    sample. If rounds differ, they are too narrow. No rule reads them.
+    Each round is counted once. An item of several rounds counts in each of them. Replicates are
+    those within a round. Held rounds count too, and are named. Intervals treat all items as one
+    sample, so they are too narrow if rounds differ. No policy uses these values.
     """
     from agreement_pipeline.projects import to_date
     from agreement_pipeline.store import Store, of_event
