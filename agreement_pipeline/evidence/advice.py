@@ -263,7 +263,8 @@ class ConfusedCategories(NamedTuple):
     """The two categories that raters take for each other most often.
 
     `share` is that of all pairs of differing labels, and `n_items` have both labels. They stand out
-    if the use of categories does not explain it.
+    if the use of categories does not explain it. Of two categories alone, all differing labels are
+    between them.
     """
 
     one: str
@@ -271,6 +272,7 @@ class ConfusedCategories(NamedTuple):
     share: float
     n_items: int
     stands_out: bool
+    are_alone: bool = False
 
 
 def most_confused(category_counts: CategoryCounts) -> ConfusedCategories | None:
@@ -292,7 +294,7 @@ def most_confused(category_counts: CategoryCounts) -> ConfusedCategories | None:
     low = share_interval(round(share * n), n, 1 - 2 * FALSE_ALARM_RATE / n_pairs).low if n else 0.0
     stands_out = n_pairs == 1 or low > by_luck[i, j] / by_luck.sum()
     n_items = round(float(category_counts.weights[has_both].sum()))
-    return ConfusedCategories(names[i], names[j], share, n_items, bool(stands_out))
+    return ConfusedCategories(names[i], names[j], share, n_items, bool(stands_out), n_pairs == 1)
 
 
 def _iterate_steps(held_round: HeldRound) -> Iterator[Step]:
@@ -573,7 +575,11 @@ def _steps_against_low_agreement(
         yield Step(action, f"{low}{items}", held_round.command_for_disputed)
     else:
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")
-        reason_text = f"{share} of disagreements are between these two, on {on}."
+        reason_text = (
+            f"Raters differ on {on}."
+            if pair.are_alone
+            else f"{share} of disagreements are between these two, on {on}."
+        )
         if alike:
             title = (
                 f"Write labels that print alike as one, such as {describe_lookalikes(pair[:2])}."

@@ -32,8 +32,10 @@ from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 from agreement_pipeline.text import DIGITS, PERCENT, counted, in_words, number_in_table
 
 MAX_DISPUTED_ITEMS, MAX_RATERS_NAMED, LONGEST_TEXT, MOST_ON_PAGE = 40, 5, 200, 12
-CONCENTRATED_SHARE, SPREAD = 0.05, 0.25
-"""Half of all disagreement on fewer items is held by few, and on more it is spread."""
+CONCENTRATED_SHARE, SPREAD = 0.25, 0.25
+"""Half of all disagreement is held by few on fewer of the disputed items. It is spread on more of
+all items.
+"""
 BLOCK_CELLS = 2_000_000
 COMES_BACK = (
     "Answers to these items set the training label. They do not change the measured agreement. "
@@ -268,7 +270,8 @@ def answer_about_items(judged_round: JudgedRound) -> Answer:
     cumulative_share = np.cumsum(largest_shares).round(DIGITS)
     half = int(np.searchsorted(cumulative_share, 0.5)) + 1
     concentration = ""
-    if half <= CONCENTRATED_SHARE * n:
+    n_disputed = int(np.count_nonzero(largest_shares.round(DIGITS)))
+    if half <= CONCENTRATED_SHARE * n_disputed:
         concentration = f" It is held by few {unit_word}s: discuss these."
     elif half >= SPREAD * n:
         concentration = (

@@ -17,6 +17,7 @@ from agreement_pipeline.intervals.distributions import (
     ExpandedPercentiles as ExpandedPercentiles,
     Percentiles as Percentiles,
     build_expanded_percentiles as build_expanded_percentiles,
+    estimate_repeat_range as estimate_repeat_range,
     estimate_repeat_rate as estimate_repeat_rate,
 )
 from agreement_pipeline.intervals.draws import (

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,7 @@ MIN_TAIL = 1e-9
 """The smallest tail that the arithmetic tells from 0."""
 N_BISECTIONS = 60
 MAX_EXPONENT = 700.0
+N_TRUE_VALUES, TAILS_OF_RATES = 200, (0.1, 0.9)
 
 NORMAL = NormalDist()
 Bounds = tuple[float, float]
@@ -383,8 +385,59 @@ def estimate_repeat_rate(
     >>> round(estimate_repeat_rate([(known, known.limits(0.025).low - 0.2)], 0.025), 4)
     0.9967
     """
+    distances = _measure_distances(distributions_and_cutoffs, tail)
+    if distances is None:
+        return None
+    reached, weights = np.ones(1, dtype=bool), np.ones(1)
+    for each in distances:
+        reached = reached & (
+            each.of_limit + each.of_draws - np.roll(each.of_draws, 1) <= each.of_cutoff
+        )
+        weights = weights * each.of_draws
+    return float(np.average(reached, weights=weights)) if weights.any() else None
+
+
+def estimate_repeat_range(
+    distributions_and_cutoffs: Sequence[tuple[Percentiles, float]], tail: float
+) -> tuple[float, float] | None:
+    """Between which the rate of `estimate_repeat_rate` lies, as the true value is one or another.
+
+    Eight in ten of the true values that the round leaves open have a rate between these two. The
+    rate at a true value is that of all resamples that vary around it.
+    """
+    distances = _measure_distances(distributions_and_cutoffs, tail)
+    if distances is None:
+        return None
+    n = len(distances[0].of_draws)
+    levels = (np.arange(N_TRUE_VALUES) + 0.5) / N_TRUE_VALUES
+    truths = np.argsort(distances[0].of_draws, kind="stable")[(levels * n).astype(int)]
+    reached, weights = np.ones((len(truths), n), dtype=bool), np.ones(len(truths))
+    for each in distances:
+        of_truths = each.of_draws[truths]
+        reached &= each.of_limit + of_truths[:, None] - each.of_draws <= each.of_cutoff
+        weights = weights * of_truths
+    if not weights.any():
+        return None
+    rates = reached.mean(1)
+    order = np.argsort(rates)
+    shares = np.cumsum(weights[order]) / weights.sum()
+    few, many = rates[order][np.searchsorted(shares, TAILS_OF_RATES)]
+    return float(few), float(many)
+
+
+class _Distances(NamedTuple):
+    """The roots of the distances to the greatest value: of each resample, and of the cut-off."""
+
+    of_draws: Array
+    of_limit: float
+    of_cutoff: float
+
+
+def _measure_distances(
+    distributions_and_cutoffs: Sequence[tuple[Percentiles, float]], tail: float
+) -> list[_Distances] | None:
     n = max(len(distribution.draws) for distribution, _ in distributions_and_cutoffs)
-    reached, weights = np.ones(n, dtype=bool), np.ones(n)
+    distances = []
     for distribution, cutoff in distributions_and_cutoffs:
         (lowest, greatest), low = distribution.bounds, distribution.limits(tail).low
         draws = (
@@ -395,10 +448,6 @@ def estimate_repeat_rate(
         draws = np.where(np.isnan(draws), lowest, draws)
         if not np.isfinite([low, greatest, draws.min()]).all():
             return None
-        distance_roots = np.resize(np.sqrt(np.maximum(greatest - draws, 0.0)), n)
-        other_limit_roots = math.sqrt(greatest - low) + distance_roots - np.roll(distance_roots, 1)
-        reached, weights = (
-            reached & (other_limit_roots <= math.sqrt(greatest - cutoff)),
-            weights * distance_roots,
-        )
-    return float(np.average(reached, weights=weights)) if weights.any() else None
+        roots = np.resize(np.sqrt(np.maximum(greatest - draws, 0.0)), n)
+        distances.append(_Distances(roots, math.sqrt(greatest - low), math.sqrt(greatest - cutoff)))
+    return distances

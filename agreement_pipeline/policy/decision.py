@@ -34,7 +34,13 @@ from agreement_pipeline.integrity import (
     find_late_changes,
     relabel_late_changes,
 )
-from agreement_pipeline.intervals import METHODS, Inference, Percentiles, estimate_repeat_rate
+from agreement_pipeline.intervals import (
+    METHODS,
+    Inference,
+    Percentiles,
+    estimate_repeat_range,
+    estimate_repeat_rate,
+)
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.policy import reasons
@@ -129,6 +135,7 @@ class Decision(Tabular):
     and with which confidence; `recorded_manner` are the words for the record. `version` counts the
     different ratings that came under the round's name, with these; it is None outside a store.
     `repeat_rate` is the share of rounds like this one with the same decision; None if not known.
+    It is a mean, and lies in `repeat_range` at eight in ten of the true values that are left open.
     """
 
     admitted: bool
@@ -146,6 +153,7 @@ class Decision(Tabular):
     version: int | None = None
     contract: tuple[str, int] | None = None
     repeat_rate: float | None = None
+    repeat_range: tuple[float, float] | None = None
 
     @property
     def holding_verdicts(self) -> tuple[Verdict, ...]:
@@ -153,12 +161,18 @@ class Decision(Tabular):
 
     @property
     def repeat_rate_sentence(self) -> str:
-        if self.repeat_rate is None:
+        if self.repeat_rate is None or self.repeat_range is None:
             return ""
-        often = round(100 * self.repeat_rate)
+        few, often, many = (
+            min(99, max(1, round(100 * rate)))
+            for rate in (self.repeat_range[0], self.repeat_rate, self.repeat_range[1])
+        )
+        sentence = "Another round of this size by the same raters would get the same decision in "
+        if round(100 * self.repeat_range[0]) == 100:
+            return f"{sentence}over 99 of 100 cases."
         return (
-            "Another round of this size by the same raters would get the same decision in "
-            f"{'over 99' if often == 100 else f'about {often}'} of 100 cases."
+            f"{sentence}{few} to {many} of 100 cases, depending on their true agreement; the mean "
+            f"is {often}."
         )
 
     @property
@@ -555,8 +569,12 @@ def decide(
     unmet = tuple(filter(is_not_waived, unmet_before_waivers))
     has_failed_finding = any(finding.holds and is_not_waived(finding) for finding in findings)
     is_by_rules_alone = not has_failed_finding and not waived and not policy.is_for_model_labels
-    admission_rate = estimate_admission_rate(holding, policy) if is_by_rules_alone else None
+    admission_rates = estimate_admission_rates(holding, policy) if is_by_rules_alone else None
     admitted = bool(holding) and not unmet and not has_failed_finding
+    repeat_rate, repeat_range = None, None
+    if admission_rates is not None:
+        few, mean, many = admission_rates if admitted else (1 - rate for rate in admission_rates)
+        repeat_rate, repeat_range = round(mean, 2), (min(few, many), max(few, many))
     return Decision(
         admitted=admitted,
         verdicts=verdicts,
@@ -572,16 +590,18 @@ def decide(
         code_version=code_version,
         version=version,
         contract=contract,
-        repeat_rate=None
-        if admission_rate is None
-        else round(admission_rate if admitted else 1 - admission_rate, 2),
+        repeat_rate=repeat_rate,
+        repeat_range=repeat_range,
     )
 
 
-def estimate_admission_rate(holding: Sequence[Verdict], policy: Policy) -> float | None:
+def estimate_admission_rates(
+    holding: Sequence[Verdict], policy: Policy
+) -> tuple[float, float, float] | None:
     """How likely another round of as many such items, from the same raters, is to be admitted.
 
-    None unless it follows from limits of one look alone, of which each rule reads its own.
+    The mean stands between the ends of its range. None unless it follows from limits of one look
+    alone, of which each rule reads its own.
     """
     is_per_verdict = policy.familywise == "none" and policy.inference.several_looks is None
     distributions_and_cutoffs = []
@@ -596,11 +616,12 @@ def estimate_admission_rate(holding: Sequence[Verdict], policy: Policy) -> float
         distributions_and_cutoffs.append(
             (distribution, rule.tentative if "tentative" in policy.admit else rule.reliable)
         )
-    return (
-        estimate_repeat_rate(distributions_and_cutoffs, policy.inference.tail)
-        if distributions_and_cutoffs
-        else None
-    )
+    if not distributions_and_cutoffs:
+        return None
+    tail = policy.inference.tail
+    mean = estimate_repeat_rate(distributions_and_cutoffs, tail)
+    ends = estimate_repeat_range(distributions_and_cutoffs, tail)
+    return None if mean is None or ends is None else (ends[0], mean, ends[1])
 
 
 def estimate_rules(

@@ -418,13 +418,15 @@ def explain_verdict(
             f"nearly this agreement{more_items_phrase}"
         )
     p_value, cutoffs = estimate.p_value(reliable), (tentative, reliable)
+    # The finding speaks of the lower cut-off alone, and p of the upper one.
+    of_cutoff = f" at {reliable:g}" if kind in ("unreliable", "inconclusive") else ""
     interval_text = interval(*limits, cutoffs=cutoffs)
     parts = [
         f"{describe_subject(estimate)} {'at least ' if estimate.at_least else ''}",
         f"{in_words(value, cutoffs=cutoffs)}, ",
         f"{100 * estimate.confidence_level:g}% interval {interval_text}{looks_phrase} ",
         f"on {describe_items(estimate)}: {finding_phrase}",
-        "" if p_value is None else f" ({p_in_words(p_value)})",
+        "" if p_value is None else f" ({p_in_words(p_value)}{of_cutoff})",
         describe_what_more_items_show(estimate, value, kind, reliable),
         prevailing_phrase,
         f"; {estimate.misled}" if estimate.misled else "",

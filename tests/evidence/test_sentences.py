@@ -158,6 +158,25 @@ def test_items_that_only_a_model_labelled_are_no_items_that_raters_could_differ_
     assert "100.0% of the 20 items that raters labelled have two labels or more" in stated
 
 
+@pytest.mark.parametrize("n_disputed", [2, 6, 12])
+def test_few_disputed_items_that_are_alike_are_not_said_to_hold_all_disagreement(n_disputed):
+    """Half of the disagreement lies on half of them, however few of all items that is."""
+    said = answer("Items", labelled(240, "ab", {*range(n_disputed)})).sentences
+    assert "It is held by few" not in said[1]
+
+
+def test_a_few_items_with_far_numbers_hold_most_of_the_disagreement():
+    rng = np.random.default_rng(3)
+    rows = [
+        (f"i{item}", rater, round(rng.normal(item % 7, 0.2) + 9 * (item < 3) * (rater == "b"), 2))
+        for item in range(60)
+        for rater in "ab"
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    said = answer("Items", Ratings.from_frame(frame, Scale(None, "interval"))).sentences
+    assert said[1].endswith(" It is held by few items: discuss these.")
+
+
 def test_half_of_disagreement_that_lies_on_equal_items_is_on_half_of_them():
     """Fourteen times 1/14 add up to less than 1/2 after seven in floating point."""
     said = answer("Items", labelled(120, "ab", {*range(14)})).sentences

@@ -125,6 +125,20 @@ def test_a_verdict_says_in_words_and_numbers_what_was_found_and_what_would_help(
     assert words in verdict(ALPHA, estimate).reason
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "p"),
+    [
+        (0.60, 0.95, "(p = 0.25 at 0.8)"),
+        (0.10, 0.60, "(p = 0.25 at 0.8)"),
+        (0.70, 0.95, "0.667 but not 0.8 (p = 0.25)"),
+        (0.85, 0.95, "reaches 0.8 (p = 0.25)"),
+    ],
+)
+def test_p_names_its_cut_off_where_the_finding_speaks_of_another_one(low, high, p):
+    draws = np.array([0.7, 0.9, 0.9, 0.9])
+    assert p in verdict(ALPHA, found(low, high, value=0.85, draws=draws)).reason
+
+
 def test_the_confidence_level_is_not_rounded():
     fine = Estimate("krippendorff_alpha", ROUND, 0.9, Interval(0.85, 0.95), 0.975, "m", 100, 3, 300)
     assert "97.5% interval" in verdict(ALPHA, fine).reason

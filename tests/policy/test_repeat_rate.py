@@ -2,13 +2,20 @@
 
 import math
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.integrity import Finding
-from agreement_pipeline.intervals import Inference, Looks, Percentiles, estimate_repeat_rate
+from agreement_pipeline.intervals import (
+    Inference,
+    Looks,
+    Percentiles,
+    estimate_repeat_range,
+    estimate_repeat_rate,
+)
 from agreement_pipeline.policy import Rule, Silver, decide, load_policy
 from benchmarks.studies import repeats
 from benchmarks.studies.study import ALPHA
@@ -74,12 +81,74 @@ def test_for_normal_resamples_far_from_the_greatest_value_it_is_goodmans_probabi
     assert found == pytest.approx((1 + math.erf(1 / 2)) / 2, abs=0.01)
 
 
+def test_for_normal_resamples_the_range_is_that_of_the_true_values():
+    """At a true value z standard errors up, another limit is over the cut-off with Φ(gap + z)."""
+    draws = np.random.default_rng(3).normal(0.0, 0.01, 50_000)
+    known = Percentiles(draws, 0.0, (-1.0, 1.0))
+    low = known.limits(TAIL).low
+    few, many = estimate_repeat_range([(known, low - 0.01)], TAIL)
+    nine_in_ten = NormalDist().inv_cdf(0.9)
+    assert few == pytest.approx(NormalDist().cdf(1 - nine_in_ten), abs=0.04)
+    assert many == pytest.approx(NormalDist().cdf(1 + nine_in_ten), abs=0.04)
+
+
+def roots_of(known):
+    draws = known.draws if known.seen_draws is None else known.seen_draws
+    return np.sqrt(known.bounds[1] - draws)
+
+
+def test_the_range_of_two_rules_is_that_of_a_loop_over_true_values():
+    one, other = of_round(1, 200, 0.85), of_round(1, 200, 0.85, "gwet_ac1")
+    asked = [(one.distribution, 0.8), (other.distribution, 0.75)]
+    n = len(one.distribution.draws)
+    rates = []
+    in_order = np.argsort(roots_of(one.distribution), kind="stable")
+    for place in range(200):
+        truth = in_order[int((place + 0.5) / 200 * n)]
+        met, weight = np.ones(n, dtype=bool), 1.0
+        for known, cutoff in asked:
+            most, low, roots = known.bounds[1], known.limits(TAIL).low, roots_of(known)
+            weight *= roots[truth]
+            met &= np.sqrt(most - low) + roots[truth] - roots <= np.sqrt(most - cutoff)
+        rates.append((met.mean(), weight))
+    rates.sort()
+    total, reached, ends = sum(weight for _, weight in rates), 0.0, []
+    for rate, weight in rates:
+        for share in (0.1, 0.9):
+            if reached < share * total <= reached + weight:
+                ends.append(rate)
+        reached += weight
+    assert estimate_repeat_range(asked, TAIL) == pytest.approx(ends, abs=1e-12)
+
+
+def test_eight_in_ten_ranges_hold_the_rate_at_the_true_value():
+    """True values are drawn evenly, and the rate at each is read off rounds at some of them."""
+    inference = Inference(n_resamples=400, method=repeats.METHOD, lower_only=True)
+    drawn, rng = repeats.POPULATIONS["two categories, 3 raters"], np.random.default_rng(4)
+
+    def judged(truth):
+        seeded = replace(inference, seed=int(rng.integers(2**31)))
+        return estimate(ALPHA, drawn(rng, truth, 200), seeded)
+
+    truths = np.linspace(0.76, 0.98, 12)
+    admitted = [np.mean([judged(truth).low >= 0.8 for _ in range(60)]) for truth in truths]
+    held = []
+    for truth in rng.uniform(0.76, 0.98, 150):
+        first = judged(truth)
+        ends = np.array(estimate_repeat_range([(first.distribution, 0.8)], TAIL))
+        rate = np.interp(truth, truths, admitted)
+        held.append(ends[0] - 0.03 <= rate <= ends[1] + 0.03)
+    assert 0.7 < np.mean(held) < 0.95
+
+
 def test_an_undefined_resample_counts_as_the_least_value_and_no_bound_gives_no_rate():
     draws = np.append(np.linspace(0.8, 0.9, 400), np.nan)
     found = estimate_repeat_rate([(Percentiles(draws, 0.85, (-1.0, 1.0)), 0.7)], TAIL)
     assert 0.99 < found < 1
     for bounds in ((-np.inf, 1.0), (0.0, np.inf)):
-        assert estimate_repeat_rate([(Percentiles(draws, 0.85, bounds), 0.7)], TAIL) is None
+        of_no_bound = [(Percentiles(draws, 0.85, bounds), 0.7)]
+        assert estimate_repeat_rate(of_no_bound, TAIL) is None
+        assert estimate_repeat_range(of_no_bound, TAIL) is None
 
 
 def test_a_unanimous_round_may_be_held_next_time():
@@ -92,8 +161,11 @@ def test_a_decision_says_it_in_its_document_and_in_one_sentence():
     made = decided([of_round(5, 400, 0.88)])
     assert made.admitted
     assert made.to_mapping()["repeat_rate"] == made.repeat_rate
+    few, many = made.repeat_range
+    assert few < made.repeat_rate < many
     assert (
-        f"the same decision in about {round(100 * made.repeat_rate)} of 100 cases."
+        f"the same decision in {100 * few:.0f} to {100 * many:.0f} of 100 cases, depending on "
+        f"their true agreement; the mean is {100 * made.repeat_rate:.0f}."
         in made.repeat_rate_sentence
     )
     sure = decided([of_round(5, 900, 0.5)])

@@ -30,6 +30,8 @@ ADVICE = re.compile(
 )
 ITEMS_TO_ADD = {"forum-1": ["7", "22"]}
 """What the reasons of the kept decision on a round named, in each of the versions."""
+P_OF_UPPER_CUTOFF = {"forum-2": 5, "forum-3": 5}
+"""How often the kept decision says p beside a finding on the lower cut-off, in each version."""
 REWORDED = {
     "forum-1": r"decision\.json, forum-1, verdicts 3, reason is 'krippendorff\.\.\. much as 6\.2%'"
     r" and comes out as 'krippendorff\.\.\.\.8 \(p = 0\.04\)'",
@@ -76,6 +78,16 @@ def without_advice(decision, items_to_add):
     plain = json.dumps(decision)
     assert ADVICE.findall(plain) == items_to_add
     return json.loads(ADVICE.sub("", plain))
+
+
+def with_named_cutoff(decision, n_reasons):
+    """Beside a finding on the lower cut-off, p did not say that it is of the upper one."""
+    beside_lower = r"(could be under 0\.667 and could be above|the upper limit is under 0\.667) "
+    plain, n_named = re.subn(
+        beside_lower + r"\((p [<>=] [\d.]+)\)", r"\1 (\2 at 0.8)", json.dumps(decision)
+    )
+    assert n_named == n_reasons
+    return json.loads(plain)
 
 
 RELEASES = [
@@ -175,6 +187,7 @@ def test_kept_ratings_are_judged_as_they_were(commit, name, one, digest, copied)
     assert store.ratings(one).digest == digest
     judged, withdrawn = judge_round(store, one, policy(commit), contract(commit))
     then = without_advice(said(commit, name)["decisions"][one][-1], ITEMS_TO_ADD.get(one, []))
+    then = with_named_cutoff(then, P_OF_UPPER_CUTOFF.get(one, 0))
     assert_alike(judged.decision.to_mapping(), {**then, "code_version": __version__})
     assert not withdrawn
 
