@@ -126,7 +126,7 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
 
 
 def delivered_table(host: Host) -> Result:
-    """What the source of the project gave last: one table, whose rows name their rounds."""
+    """The latest table from the source of the project. Its rows name their rounds."""
     delivered = host.project.look()
     if delivered.refused:
         raise RatingsError(" ".join(delivered.refused.values()))
@@ -175,7 +175,7 @@ class StoredRound:
 
 
 def rating_patterns(stored: StoredRound) -> Result:
-    """The distinct rows of ratings, and how many items have each row.
+    """The combinations of labels that raters gave, and how many items have each.
 
     Agreement between raters depends on nothing else.
     """
@@ -191,7 +191,7 @@ def inter_rater_agreement(stored: StoredRound) -> Result:
 
 
 def intra_rater_agreement(stored: StoredRound) -> Result:
-    """Does each rater agree with themselves on items that came back?"""
+    """Does each rater agree with themselves on repeated items?"""
     return _agreement_result(stored, "intra-rater")
 
 
@@ -224,7 +224,7 @@ def training_data(project: Project, round_name: str) -> Result:
 
 
 def round_page(stored: StoredRound) -> Result:
-    """The page of the round, for people without this UI. Its link opens it."""
+    """The page of the round as HTML, for people without this UI."""
     project, round_name = stored.project, stored.name
     today = datetime.now(UTC).date()
     page = page_of_one(project, round_name, on=today, other_rounds=project.store.rounds())
@@ -267,7 +267,10 @@ def agreement_history(host: Host) -> Result:
 
 
 def drawn_items(host: Host) -> Result:
-    """Which items must people label, of those that a classifier labelled? One draw a population."""
+    """The items that people must label, among those that a classifier labelled.
+
+    Each population is drawn from once.
+    """
     outcomes = [(file.name, draw_or_reason) for file, draw_or_reason in host.project.draws()]
     draw_by_file = {
         name: draw_or_reason
@@ -290,19 +293,19 @@ def drawn_items(host: Host) -> Result:
 
 
 def release(host: Host) -> Result:
-    """The admitted rounds together. Each is judged again from its bytes."""
+    """All admitted rounds together. Each is judged again from its bytes."""
     return _release_result(
         host.project.release(), [checks.released_together_result()], by_round=False
     )
 
 
 def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Result]:
-    """Every stored round, judged again where something changed since its last decision.
+    """Every stored round, judged again if something changed since its last decision.
 
     Ratings, policy, contract, waivers, settings and code are compared by their digests. A release
     that is no longer admitted is withdrawn, and a round that is admitted and has no release is
-    released. What fails for one round ends nothing. A run that is ended in the middle, or a release
-    that fails, is gone on with by the next run.
+    released. A round that fails does not stop the others. If a run is interrupted, or a release
+    fails, the next run continues.
     """
     # Thousands of rounds would be thousands of runs. So this one shows what changed on the pages
     # of `acceptability` and `training_data` itself, though it does not own them.

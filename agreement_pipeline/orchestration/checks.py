@@ -59,11 +59,11 @@ FINDING_COLUMNS = {
 ASKS = {
     CONTRACT_KEPT: (
         "annotations",
-        "Does the round keep every critical check of the data contract?",
+        "Does the round pass every critical check of the data contract?",
     ),
     ADVICE: (
         "annotations",
-        "Does the round follow the advice of the data contract? A failure holds nothing.",
+        "Does the round pass the other checks of the data contract? A failure only warns.",
     ),
     IN_FORCE: ("training_data", "Is the latest release of this round in force?"),
     RELEASED_TOGETHER: ("release", "Are all admitted rounds released together?"),
@@ -71,7 +71,7 @@ ASKS = {
     IN_TIME: ("agreement_history", "Did a round come in the last {days}?"),
     LIKE_BEFORE: ("agreement_history", "Is the latest round like those before?"),
     SAME_POLICY: ("agreement_history", "Is every admitted round admitted by today's policy?"),
-    CERTIFICATES: ("agreement_history", "Does every certificate of its classifiers answer today?"),
+    CERTIFICATES: ("agreement_history", "Is every certificate of its classifiers valid today?"),
     EVERY_ROUND_JUDGED: (
         "reassessment",
         "Was every stored round judged again, and released if it is admitted now?",

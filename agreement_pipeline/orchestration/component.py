@@ -273,14 +273,14 @@ def _build_jobs(host: Host) -> dict[str, AssetJob]:
         ),
         "again": (
             by_round[1:],
-            "One round measured and judged again from the store, whatever became of its file.",
+            "One round, measured and judged again from the store, even if its file is gone.",
         ),
         "delivery": (["delivered_table"], "The table of all rounds, as its source gives it."),
-        "history": (["agreement_history"], "The table of all rounds."),
-        "release": (["release"], "The admitted rounds together, each judged again."),
+        "history": (["agreement_history"], "The overview of all rounds."),
+        "release": (["release"], "All admitted rounds together, each judged again."),
         "reassessment": (
             ["reassessment"],
-            "Every round of the store judged again where something changed since.",
+            "All rounds of the store, judged again if something changed.",
         ),
     }
     if "delivered_table" not in host.assets:

@@ -259,8 +259,8 @@ def build_round_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
 
     @declare_sensor(
         f"{project.name}_new_rounds",
-        "Runs a round when its delivery, or what judges it, is new. "
-        "After a fault that may pass, until it is decided.",
+        "Starts a run for each round whose delivery, settings, policy or contract is new. "
+        "After a temporary fault, tries again until the round is decided.",
         interval_seconds=project.source.interval_seconds if project.source else 15,
         job=job,
         is_stopped=project.settings.automation == "stopped",
@@ -302,7 +302,7 @@ def build_delivery_sensor(host: Host, job: AssetJob | None) -> list[dg.SensorDef
 
     @declare_sensor(
         f"{host.project.name}_new_delivery",
-        "Takes the table of all rounds when its source has a new one.",
+        "Fetches the table of all rounds when its source has a new one.",
         interval_seconds=host.project.source.interval_seconds if host.project.source else 15,
         job=job,
         is_stopped=host.project.settings.automation == "stopped",
@@ -510,7 +510,7 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
 
     @declare_sensor(
         f"{project.name}_history_changed",
-        "Writes the table of all rounds again when it changes, or a round is overdue.",
+        "Updates agreement_history when a round changes or is overdue.",
         interval_seconds=30,
         job=job,
         is_stopped=project.settings.automation == "stopped",
