@@ -18,6 +18,7 @@ from agreement_pipeline.orchestration.metrics import record_notices
 from agreement_pipeline.orchestration.runs import REASON_TAG, unreleased_tag
 from agreement_pipeline.orchestration.sensors import (
     BoundedLook,
+    LookBegunLateError,
     declare_sensor,
     find_unjudged,
     read_cursor,
@@ -37,8 +38,8 @@ EVERY_SECONDS, LONGEST_WAIT, MOST_DOUBLED = 30, 3_600, 7
 SECONDS = 10
 OUTAGE_SECONDS = 45.0
 """What is over at the next tick is not told."""
-LOOK_SECONDS = 25.0
-"""A tick must end in time to tell that nothing answers."""
+LOOK_SECONDS = 15.0
+"""A tick must end in time to tell that nothing answers, though the webhook is slow too."""
 HEARTBEAT_SECONDS = 300.0
 DOWN: NoticeKind = "down"
 UP_AGAIN: NoticeKind = "up again"
@@ -236,6 +237,8 @@ def _find_untold(
 
     try:
         current = bounded_look.take(look)
+    except LookBegunLateError:
+        raise  # no outage: nothing is known yet
     except Exception as error:  # the client of a bucket raises errors of its own
         context.log.error(error_in_a_sentence(error))
         down = [build_outage_notice(project.name, now_seconds, error_in_a_sentence(error))]

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from time import monotonic
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -64,25 +65,57 @@ Outcome = TypeVar("Outcome")
 Tick = Callable[[dg.SensorEvaluationContext], dg.SensorResult | dg.SkipReason]
 
 
+class LookBegunLateError(AgreementError):
+    """Another look had to end first, so nothing is known of the store yet."""
+
+
 class BoundedLook(Generic[Outcome]):
     """Looks at a store in a thread of its own, one at a time.
 
     A bucket can take a request and never answer. Its look is then let go on alone, and what it
-    finds is dropped, so that neither a tick nor a worker of the daemon waits for it.
+    finds is dropped, so that neither a tick nor a worker of the daemon waits for it. Who comes
+    while another looks waits until that one ends, as long as it may still answer in time.
     """
 
     def __init__(self, max_seconds: float) -> None:
         self._max_seconds = max_seconds
+        self._lock = threading.Lock()
+        self._begun_at = 0.0
         self._pending: Future[Outcome] = Future()
         self._pending.cancel()
 
     def take(self, look: Callable[[], Outcome]) -> Outcome:
-        if self._pending.done():
-            self._pending = Future()
-            threading.Thread(target=_settle, args=(self._pending, look), daemon=True).start()
-            if not wait([self._pending], self._max_seconds).not_done:
-                return self._pending.result()
-        raise StoreError(
+        """What the look finds.
+
+        Raises
+        ------
+        StoreError
+            A look has had no answer for so many seconds.
+        LookBegunLateError
+            This one has had fewer, and no more time.
+        """
+        ends_at = monotonic() + self._max_seconds
+        is_own = False
+        while not is_own:
+            with self._lock:
+                if is_own := self._pending.done():
+                    self._pending, self._begun_at = Future(), monotonic()
+                    threading.Thread(
+                        target=_settle, args=(self._pending, look), daemon=True
+                    ).start()
+                pending, begun_at = self._pending, self._begun_at
+            until = min(ends_at, begun_at + self._max_seconds)
+            if wait([pending], max(0.0, until - monotonic())).not_done:
+                raise self._unanswered_error(monotonic() - begun_at)
+        return pending.result()
+
+    def _unanswered_error(self, seconds: float) -> AgreementError:
+        if seconds < self._max_seconds:
+            return LookBegunLateError(
+                f"found no answer yet, {seconds:.0f} s after another look ended; expected one at "
+                "the next tick. Wait for it."
+            )
+        return StoreError(
             f"found no answer within {self._max_seconds:g} s from the store or the inbox; expected "
             "one. Check that their server is up and can be reached from the code server.",
             may_pass=True,
@@ -116,7 +149,10 @@ def declare_sensor(
             description=description,
         )
         def sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-            outcome: dg.SensorResult | dg.SkipReason = bounded_look.take(lambda: tick(context))
+            try:
+                outcome: dg.SensorResult | dg.SkipReason = bounded_look.take(lambda: tick(context))
+            except LookBegunLateError as error:
+                return dg.SkipReason(str(error))
             return outcome
 
         return sensor

@@ -23,7 +23,7 @@ from agreement_pipeline.orchestration.alerts import (
     checked_url,
     post,
 )
-from agreement_pipeline.orchestration.sensors import RoundCursor, tags_of
+from agreement_pipeline.orchestration.sensors import LookBegunLateError, RoundCursor, tags_of
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.notices import (
     MAX_TEXT_LENGTH,
@@ -351,6 +351,18 @@ def test_a_store_that_hangs_is_told_and_is_asked_by_one_thread_at_a_time(
         clock.now += EVERY_SECONDS
         daemon.tick()
     assert webhook.texts[1].startswith("reviews: the project is up again")
+
+
+def test_a_look_that_began_late_is_no_outage(told, webhook, monkeypatch):
+    def begin_late(*_: object) -> list[Notice]:
+        raise LookBegunLateError("found no answer yet")
+
+    monkeypatch.setattr(alerts, "notices", begin_late)
+    daemon, clock = Daemon(told), Clock(monkeypatch)
+    for _ in range(4):
+        clock.now += EVERY_SECONDS
+        daemon.tick()
+    assert webhook.texts == []
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,19 @@
 import os
+import threading
 import time
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from types import SimpleNamespace
+from typing import Any
 
 import dagster as dg
 import pytest
 
-from agreement_pipeline.errors import PolicyError, ProjectError
-from agreement_pipeline.orchestration import assets, project_definitions
-from agreement_pipeline.orchestration.sensors import tags_of
+from agreement_pipeline.errors import PolicyError, ProjectError, StoreError
+from agreement_pipeline.orchestration import assets, project_definitions, sensors
+from agreement_pipeline.orchestration.sensors import BoundedLook, LookBegunLateError, tags_of
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import Reassessed
 from agreement_pipeline.store import Store
@@ -546,3 +549,72 @@ def test_equal_files_of_two_projects_do_not_wait_for_each_other(tmp_path, instan
     first, second = requests
     assert first.run_key != second.run_key
     assert first.tags["agreement_pipeline/original"] == second.tags["agreement_pipeline/original"]
+
+
+def begin_look(bounded_look: BoundedLook[str]) -> threading.Event:
+    """Somebody else's look, which answers after the event."""
+    begun, answers = threading.Event(), threading.Event()
+
+    def look() -> str:
+        begun.set()
+        assert answers.wait(60)
+        return "theirs"
+
+    ThreadPoolExecutor(1).submit(bounded_look.take, look)
+    assert begun.wait(60)
+    return answers
+
+
+def test_who_looks_while_another_look_has_just_begun_waits_for_its_end():
+    """As if a sensor is tried in the UI while the daemon ticks. No outage is told of it."""
+    bounded_look = BoundedLook[str](60.0)
+    answers = begin_look(bounded_look)
+    with ThreadPoolExecutor() as pool:
+        mine = pool.submit(bounded_look.take, lambda: "mine")
+        assert wait([mine], 0.2).not_done
+        answers.set()
+        assert mine.result(60) == "mine"
+
+
+def test_a_look_that_has_not_answered_in_time_is_an_outage_at_once(monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr(sensors, "monotonic", lambda: now)
+    bounded_look = BoundedLook[str](45.0)
+    answers = begin_look(bounded_look)
+    now += 46
+    with pytest.raises(StoreError, match="found no answer within 45 s"):
+        bounded_look.take(lambda: "mine")
+    answers.set()
+
+
+def test_a_look_that_began_late_is_no_outage_where_no_time_is_left(monkeypatch):
+    now, bounded_look = 1000.0, BoundedLook[str](45.0)
+    monkeypatch.setattr(sensors, "monotonic", lambda: now)
+    answers, never = begin_look(bounded_look), threading.Event()
+
+    def wait_in_vain(futures: list[Future[str]], seconds: float) -> Any:
+        nonlocal now
+        if threading.current_thread() is not threading.main_thread():
+            return wait(futures, 60)
+        if answers.is_set():
+            now += seconds
+            return wait(futures, 0)
+        now += seconds - 1
+        answers.set()
+        return wait(futures, 60)
+
+    now += 40
+    monkeypatch.setattr(sensors, "wait", wait_in_vain)
+    with pytest.raises(LookBegunLateError, match="no answer yet, 41 s after another look ended"):
+        bounded_look.take(lambda: str(never.wait(60)))
+    never.set()
+
+
+def test_a_tick_whose_look_began_late_is_skipped(line, monkeypatch):
+    def begin_late(*_: object) -> None:
+        raise LookBegunLateError("found no answer yet")
+
+    monkeypatch.setattr(BoundedLook, "take", begin_late)
+    skipped = tick(line)
+    assert isinstance(skipped, dg.SkipReason)
+    assert skipped.skip_message == "found no answer yet"
