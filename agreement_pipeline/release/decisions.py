@@ -386,39 +386,30 @@ def judge_delivered(
 def _compare_with_earlier_versions(
     store: Store, version: RoundVersion, policy: Policy, ratings: Ratings, *, renamed: bool
 ) -> Iterator[Finding]:
-    integrity = policy.integrity
+    asks_again = policy.integrity.labels_given_again != "not_asked"
+    asks_dropped = policy.integrity.disputed_items_dropped != "not_asked"
     earlier_versions = takewhile(
         lambda stored: stored.ratings_digest != version.ratings_digest,
-        store.versions(version.round),
+        store.versions(version.round) if asks_again or asks_dropped else (),
     )
     earlier_ratings, not_compared = _read_versions(store, earlier_versions)
     yield from not_compared
-    returned_items = [*_versions_of_returned_items(store, version, ratings)]
+    returned_items = [*_versions_of_returned_items(store, version, ratings)] if asks_again else []
     if not earlier_ratings and not returned_items:
         return
     if renamed:
         ratings = store.ratings_of(version)
-    # against all earlier versions, and against the last one alone, if these differ
-    bases = (earlier_ratings, earlier_ratings[-1:])[: len(earlier_ratings)]
-    all_changes = [find_changes_since(ratings, base) for base in bases]
-    for versions in returned_items:
-        base, not_compared = _read_versions(store, versions)
-        yield from not_compared
-        all_changes.append(find_changes_since(ratings, base, leaves_out_unchanged=True))
-    aimed_changes = next(
-        (changes for changes in all_changes if changes is not None and changes.is_aimed), None
-    )
-    if aimed_changes is not None and integrity.labels_given_again != "not_asked":
-        yield build_given_again_finding(aimed_changes, integrity.labels_given_again)
+    if asks_again:
+        yield from _find_labels_given_again(store, policy, ratings, earlier_ratings, returned_items)
     if not earlier_ratings:
         return
     dropped = find_dropped_since(ratings, earlier_ratings)
-    if dropped is not None and dropped.is_aimed and integrity.disputed_items_dropped != "not_asked":
+    if dropped is not None and dropped.is_aimed and asks_dropped:
         words = (
             f"found that {dropped.in_words}; expected all that was delivered before. Deliver it "
             "again, or have a fresh random sample of items labelled under another name."
         )
-        severity = SEVERITY_BY_EFFECT[integrity.disputed_items_dropped]
+        severity = SEVERITY_BY_EFFECT[policy.integrity.disputed_items_dropped]
         yield build_gate_finding("disputed_items_dropped", words, severity)
     all_raters = {*ratings.raters}.union(*(earlier.raters for earlier in earlier_ratings))
     if missing_raters := all_raters - {*ratings.raters}:
@@ -429,6 +420,27 @@ def _compare_with_earlier_versions(
             "they are gone"
         )
         yield build_gate_finding("raters_gone", words, "warning")
+
+
+def _find_labels_given_again(
+    store: Store,
+    policy: Policy,
+    ratings: Ratings,
+    earlier_ratings: Sequence[Ratings],
+    returned_items: Iterable[Iterable[RoundVersion]],
+) -> Iterator[Finding]:
+    # against all earlier versions, and against the last one alone, if these differ
+    bases = (earlier_ratings, earlier_ratings[-1:])[: len(earlier_ratings)]
+    all_changes = [find_changes_since(ratings, base) for base in bases]
+    for versions in returned_items:
+        base, not_compared = _read_versions(store, versions)
+        yield from not_compared
+        all_changes.append(find_changes_since(ratings, base, leaves_out_unchanged=True))
+    aimed_changes = next(
+        (changes for changes in all_changes if changes is not None and changes.is_aimed), None
+    )
+    if aimed_changes is not None:
+        yield build_given_again_finding(aimed_changes, policy.integrity.labels_given_again)
 
 
 def _read_versions(

@@ -13,6 +13,7 @@ from agreement_pipeline.policy import Waiver
 from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
 from agreement_pipeline.release import judge_round, open_release, release_round
 from agreement_pipeline.release.decisions import today
+from agreement_pipeline.store import Store
 from tests.release.rounds import CONTRACT, POLICY, RATERS, SCALE, released
 
 N_ITEMS, N_DISPUTED = 200, 50
@@ -263,3 +264,26 @@ def test_a_policy_that_asks_for_first_labels_is_in_the_release(store, original):
     path = released(store, asking).path
     assert json.loads((path / "policy.json").read_text())["policy"]["first_labels"] == "required"
     assert open_release(path).rounds == ("r1",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "n_read"),
+    [((), 1), (("disputed_items_dropped",), 2), (("labels_given_again",), 2)],
+)
+def test_earlier_versions_are_read_only_for_what_is_asked(
+    store, original, monkeypatch, asked, n_read
+):
+    frame = frame_of(share=0.8)
+    for ratings in (first(frame), last(frame)):
+        store.ingest("r1", ratings, original)
+    effects = dict.fromkeys(("labels_given_again", "disputed_items_dropped"), "not_asked")
+    integrity = replace(POLICY.integrity, **effects | dict.fromkeys(asked, "warn"))
+    read, ratings_of = list[str](), Store.ratings_of
+
+    def read_and_note(store, version):
+        read.append(version.ratings_digest)
+        return ratings_of(store, version)
+
+    monkeypatch.setattr(Store, "ratings_of", read_and_note)
+    judge_round(store, "r1", replace(POLICY, policy="asks", integrity=integrity), CONTRACT)
+    assert len({*read}) == n_read
