@@ -310,7 +310,7 @@ def round_lines(rounds: pd.DataFrame, also: Collection[str] = ()) -> list[RoundL
 def _round_line(rows: Sequence[Mapping[Hashable, Any]]) -> RoundLine:
     first = rows[0]
     is_held = first["decision"] == "held"
-    unmet_rows = [row for row in rows if row["verdict"] != "reliable"] if is_held else []
+    unmet_rows = [row for row in rows if not _is_met(row)] if is_held else []
     row = (unmet_rows or rows)[0]
     status = _decision_with_version(first["decision"], first)
     if first["release"] == "withdrawn":
@@ -333,6 +333,13 @@ def _round_line(rows: Sequence[Mapping[Hashable, Any]]) -> RoundLine:
         high,
         tuple(sorted({cutoff for cutoff in (tentative, needs) if cutoff is not None})),
     )
+
+
+def _is_met(row: Mapping[Hashable, Any]) -> bool:
+    """A policy that admits tentative verdicts needs the lower cut-off alone."""
+    needs = row.get("needs")
+    is_enough = needs is not None and needs == row.get("tentative")
+    return row["verdict"] == "reliable" or (is_enough and row["verdict"] == "tentative")
 
 
 def _short_numbers(
@@ -411,7 +418,7 @@ def _decision_reason(rows: pd.DataFrame) -> str:
     if first_row["measure"] == "":
         return str(first_row["reason"])
     broken = first_row["broken"]
-    unmet = [row for row in records if row["verdict"] != "reliable"]
+    unmet = [row for row in records if not _is_met(row)]
     blocking = unmet if first_row["decision"] == "held" else []
     parts = [broken]
     for row in blocking or ([] if broken else records):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.evidence import rounds_in_words, rounds_not_admitted
-from agreement_pipeline.evidence.history import decisions_by_round, round_counts
+from agreement_pipeline.evidence.history import decisions_by_round, round_counts, round_lines
 from agreement_pipeline.evidence.rounds import build_course_figure
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.report.drawing import svg_data_url
@@ -121,3 +121,19 @@ def test_a_part_of_a_round_is_named_and_has_the_cut_offs_of_its_own_rule():
     assert found == {"round": [0.8], "stratum": [0.3]}
     assert [max(dict(each.cutoffs)) for each in drawn.values()] == [0.9, 0.75]
     assert drawn["stratum"].title == "Krippendorff's α, the lowest stratum, by round"
+
+
+@pytest.mark.parametrize(("needs", "is_met"), [(0.667, True), (0.8, False)])
+def test_a_tentative_verdict_that_the_policy_admits_is_met_in_a_held_round(needs, is_met):
+    row = {"round": "w1", "decision": "held", "release": "none", "version": 1, "broken": ""}
+    row |= {"policy": "p 1", "scope": "round", "code": ""}
+    alpha = {"measure": "krippendorff_alpha", "value": 0.75, "low": 0.7, "high": 0.8}
+    alpha |= {"verdict": "tentative", "needs": needs, "tentative": 0.667, "reason": "alpha"}
+    accuracy = {"measure": "percent_agreement", "value": 0.7, "low": 0.6, "high": 0.8}
+    accuracy |= {"verdict": "unreliable", "needs": 0.9, "tentative": None, "reason": "agreement"}
+    rounds = pd.DataFrame([{**row, **alpha}, {**row, **accuracy}])
+    (line,) = round_lines(rounds)
+    assert line.value == (0.7 if is_met else 0.75)
+    (why,) = decisions_by_round(rounds)["why"]
+    assert why.startswith("Percent agreement 0.700") is is_met
+    assert why.startswith("Krippendorff's α 0.750 (0.700 … 0.800) is tentative") is not is_met
