@@ -63,6 +63,7 @@ from agreement_pipeline.evidence.judged import (
     shorten_pseudonyms as shorten_pseudonyms,
 )
 from agreement_pipeline.evidence.page import (
+    PSEUDONYMS as PSEUDONYMS,
     Page as Page,
     judge_page as judge_page,
     build_project_page as build_project_page,

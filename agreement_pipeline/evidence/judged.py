@@ -257,6 +257,7 @@ class JudgedProject:
     shares: Mapping[str, Mapping[str, float]]
     pages: Mapping[str, str]
     links: Mapping[str, str] = field(default_factory=dict)
+    about_names: str = ""
 
 
 @dataclass(frozen=True)

@@ -236,7 +236,7 @@ def build_project_page(judged_project: JudgedProject) -> Page:
         badge = Cell("no round yet", tone="unknown")
     elif words:
         badge = Cell(f"{' and '.join(words)} of {rounds}", tone="bad")
-    lead = (judged_project.description,) if judged_project.description else ()
+    lead = tuple(filter(None, (judged_project.description, judged_project.about_names)))
     parts = _answer_sections(OF_PROJECT, judged_project)
     return Page("Project", judged_project.name, badge, lead, parts, links=judged_project.links)
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import EXPECTED, ProjectError, error_in_a_sentence
 from agreement_pipeline.evidence import (
+    PSEUDONYMS,
     JudgedProject,
     ProjectState,
     RoundBefore,
@@ -97,7 +98,8 @@ def project_page(
 ) -> str:
     """With `names` it shows the raters' names where a reason has some, else pseudonyms."""
     rounds, shares = round_table(project.store) if rounds is None else rounds, {}
-    for name in sorted(rounds["round"].unique())[-MAX_ROUNDS_READ:]:
+    with_names = rounds
+    for name in rounds["round"].unique()[-MAX_ROUNDS_READ:]:  # the ones that the page shows
         ratings = project.store.ratings(name)
         if not ratings.scale.continuous:
             shares[name] = share_by_category(ratings)
@@ -105,7 +107,14 @@ def project_page(
             rounds = _rename_raters(rounds, name, _pseudonym_by_name(project, ratings))
     pages = {name: page_of(name) for name in other_rounds}
     judged_project = JudgedProject(
-        project.name, project.settings.description, project.policy, rounds, shares, pages, links
+        project.name,
+        project.settings.description,
+        project.policy,
+        rounds,
+        shares,
+        pages,
+        links,
+        about_names="" if rounds.equals(with_names) else PSEUDONYMS,
     )
     return render(build_project_page(judged_project))
 

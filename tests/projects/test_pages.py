@@ -7,8 +7,11 @@ from html import unescape
 import pandas as pd
 import pytest
 
+from agreement_pipeline.evidence import PSEUDONYMS, round_table
+from agreement_pipeline.evidence.page import NUMBERED
 from agreement_pipeline.projects import Project, load_project, project_page, round_page
 from agreement_pipeline.release import judge_round
+from agreement_pipeline.store import Store
 
 SETTINGS = """
 project: demo
@@ -101,3 +104,29 @@ def test_the_page_of_a_project_names_parts_of_raters_by_pseudonyms(project, tmp_
         assert part not in hidden
     assert "Cohen's κ of pair rater-" in unescape(hidden)
     assert "chi" not in re.findall(r"\w+", hidden)
+    assert PSEUDONYMS in hidden
+    assert PSEUDONYMS not in shown
+
+
+def test_no_round_that_a_page_of_many_shows_has_names_of_raters(project, monkeypatch):
+    """Names have numbers: w10 comes after w9, and not after w1."""
+    found = project("looked")
+    delivered(found, rows(differ=range(30)))
+    assert PSEUDONYMS not in project_page(found)
+    judge_round(found.store, "w1", **found.terms)
+    ratings, one = found.store.ratings("w1"), round_table(found.store)
+    monkeypatch.setattr(Store, "ratings", lambda *_: ratings)
+    of_chi = one.assign(scope="rater chi", reason="rater chi differs")
+    rounds = [of_chi.assign(round=f"w{n}") for n in range(1, 46)]
+    page = project_page(found, rounds=pd.concat(rounds, ignore_index=True))
+    assert "chi" not in re.findall(r"\w+", page)
+    assert "w10" in page
+
+
+def test_a_page_of_a_round_says_that_its_raters_have_pseudonyms(project):
+    found, on = project(), datetime.now(UTC).date()
+    delivered(found, rows(differ=(0,)))
+    assert PSEUDONYMS in unescape(round_page(found, "w1", on=on))
+    shown = unescape(round_page(found, "w1", on=on, names=True))
+    assert PSEUDONYMS not in shown
+    assert NUMBERED not in shown

@@ -17,7 +17,7 @@ from agreement_pipeline.evidence import (
 )
 from agreement_pipeline.evidence.figure import Figure, Kind, Mark, Series
 from agreement_pipeline.evidence.judged import number_by_rater
-from agreement_pipeline.evidence.page import OF_PROJECT, OF_ROUND
+from agreement_pipeline.evidence.page import NUMBERED, OF_PROJECT, OF_ROUND, PSEUDONYMS
 from agreement_pipeline.evidence.section import Cell, Grid, build_grid
 from agreement_pipeline.policy import Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
@@ -183,6 +183,13 @@ def test_raters_are_numbered_unless_their_names_are_asked_for():
     assert set(number_by_rater(ratings)) == set(RATERS)
     hidden = report_page(ratings, POLICY)
     assert not re.findall(r"\b(?:ana|cyd|dan)\b", hidden)
+    assert NUMBERED in hidden
+    shown = report_page(ratings, POLICY, names={})
+    assert "dan" in shown
+    named = report_page(ratings, POLICY, names={rater: f"rater-{rater[0]}" for rater in RATERS})
+    assert PSEUDONYMS in named
+    assert NUMBERED not in shown + named
+    assert PSEUDONYMS not in shown + hidden
 
 
 KINDS = get_args(Kind)
