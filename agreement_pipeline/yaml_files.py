@@ -91,11 +91,7 @@ class Place:
         return replace(self, path=(*self.path, key))
 
     def __str__(self) -> str:
-        return f"{self.source}:{self.line}" if self.line else self.source
-
-    @property
-    def source(self) -> str:
-        return self.file
+        return f"{self.file}:{self.line}" if self.line else self.file
 
     @property
     def line(self) -> int:
@@ -176,9 +172,7 @@ def _iterate_mistakes(
         for path, words in _iterate_field_mistakes(data_path, path_details, kind)
     ]
     named_keys = set[str]()
-    for location, path, words in sorted(
-        mistakes, key=lambda mistake: (mistake[0].source, mistake[0].line)
-    ):
+    for location, path, words in sorted(mistakes, key=lambda mistake: mistake[0].line):
         keys = _describe_keys(_list_keys_at(kind, path[:-1]))
         shortened_words = (
             words.replace(keys, "one of the same keys") if keys in named_keys else words

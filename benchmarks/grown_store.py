@@ -20,7 +20,7 @@ from agreement_pipeline.store.entries import LOG_FIELDS
 from agreement_pipeline.store.log import Log
 
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
-CONTRACT = Contract.default()
+CONTRACT = Contract.none()
 SALT = b"a salt for measuring"
 TEMPLATE = "template"
 

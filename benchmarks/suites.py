@@ -2,8 +2,7 @@
 
 `python -m benchmarks.suites [ratings ...]` prints a line for a round of so many ratings, of eight
 columns each: CPU seconds of all cores and the peak of the process, of the whole job in Dagster
-without a suite, with `contract: none` and with a suite of nine expectations, and of `judge` of the
-same file.
+without a suite and with a suite of nine expectations, and of `judge` of the same file.
 """
 
 import json
@@ -99,13 +98,6 @@ def measure(folder: Path, n_ratings: int, suffix: str) -> None:
         "`judge` of the file": (*COMMAND, "judge", str(path), "--policy", "standard"),
         "a run in Dagster, no suite": job(
             PROJECT, "toxicity_round", "w1", CATEGORIES=LABELS, SUITE={"store": "one"}
-        ),
-        "a run in Dagster, `contract: none`": job(
-            PROJECT,
-            "toxicity_round",
-            "w1",
-            CATEGORIES=LABELS,
-            SUITE={"store": "none", "contract": "none"},
         ),
         "a run in Dagster, with the suite": job(
             PROJECT,

@@ -28,7 +28,15 @@ import pyarrow as pa
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from agreement_pipeline import Policy, Ratings, Rule, Scale, open_release, readers
+from agreement_pipeline import (
+    Policy,
+    Ratings,
+    Rule,
+    Scale,
+    check_delivery,
+    open_release,
+    readers,
+)
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration import project_definitions
@@ -42,19 +50,18 @@ from agreement_pipeline.store import Store
 from agreement_pipeline.units import UnitSettings
 from tests.hostile import (
     CSV,
-    ITEMS_EXPECTED,
     JSON_LINES,
     LAYOUTS,
     LEVELS,
     POLICY,
     PROJECT,
-    ROWS_EXPECTED,
+    SUITE,
     WAIVER,
-    contracts,
     frames,
     mutated,
     packed,
     parquet,
+    suites,
     values_of,
 )
 from tests.readers import drawings, judges
@@ -133,18 +140,20 @@ def scattered() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["item", "rater", "label"])
 
 
-def judging(folder: Path) -> Callable[[tuple[bytes, bytes]], None]:
-    """Check ratings that are held by a contract: whatever it says, they are not admitted."""
-    ratings = Ratings.from_frame(scattered(), Scale(("no", "yes")))
+def judging(folder: Path) -> Callable[[bytes], None]:
+    """Ask a suite of a delivery that no rule admits: whatever it says, it is not admitted."""
+    frame = scattered()
+    ratings, path = Ratings.from_frame(frame, Scale(("no", "yes"))), folder / "strict.yaml"
 
-    def judged(contract: tuple[bytes, bytes]) -> None:
-        for name, data in zip(("rows", "items"), contract, strict=True):
-            (folder / f"{name}.yaml").write_bytes(data)
+    def judged(suite: bytes) -> None:
+        path.write_bytes(suite)
 
         def judge() -> None:
-            found = Contract.load(folder)
+            found = Contract.load(path)
+            assert found.suite is not None
             assert Contract.from_mapping(found.to_mapping()).digest == found.digest
-            assert not assess(ratings, RULES, found).decision.admitted
+            check = check_delivery(frame, path, scale=ratings.scale)
+            assert not assess(ratings, RULES, found, gate_findings=check.findings).decision.admitted
 
         refused(judge)
 
@@ -156,8 +165,7 @@ def running(folder: Path) -> Callable[[bytes], None]:
     root = folder / "deep/er/than/any/path/goes/up"
     for name, text in (
         ("policies/house.yaml", POLICY),
-        ("contracts/strict/rows.yaml", ROWS_EXPECTED),
-        ("contracts/strict/items.yaml", ITEMS_EXPECTED),
+        ("contracts/strict.yaml", SUITE),
     ):
         (root / "configs" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / "configs" / name).write_text(text)
@@ -205,8 +213,7 @@ def released(folder: Path) -> Path:
     (folder / "export.csv").write_bytes(b"as delivered")
     store = Store(folder / "store", salt=b"a salt for tests")
     store.ingest("r1", ratings, folder / "export.csv")
-    default = Contract.default().to_mapping()
-    contract = Contract.from_mapping({"rows": default["rows"][:1], "items": default["items"][:1]})
+    contract = Contract.none()
     return Path(release_round(store, "r1", RULES, contract, project="demo").path)
 
 
@@ -283,7 +290,7 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
         "policy": text("policy.yaml", load_policy, POLICY),
         "waiver": text("waiver.yaml", load_waiver, WAIVER),
         "contract": (
-            st.tuples(contracts(ROWS_EXPECTED), contracts(ITEMS_EXPECTED)),
+            suites(),
             judging(place("contract")),
         ),
         "project": (mutated(PROJECT.encode(), 2) | values_of(PROJECT), running(place("project"))),

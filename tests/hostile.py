@@ -105,7 +105,7 @@ classifiers: []
 optional_classifiers: [model]
 replicates: within
 policy: house
-contract: strict
+contract: strict.yaml
 store: kept
 schedule: "0 6 * * 1"
 overdue_after_days: 8
@@ -113,7 +113,8 @@ settle_seconds: 2.0
 owners: [team:data]
 limits: {file_bytes: 100000, rows: 1000, columns: 10, name_length: 100}
 """
-ROWS_EXPECTED = """- type: expect_column_values_to_be_in_set
+SUITE = """expectations:
+- type: expect_column_values_to_be_in_set
   kwargs: {column: label, value_set: {"$PARAMETER": vocabulary}}
   severity: critical
   description: every label is a category of the scale
@@ -127,12 +128,10 @@ ROWS_EXPECTED = """- type: expect_column_values_to_be_in_set
   severity: warning
   description: a share
   meta: {check: confidence_range, when: confidence}
-"""
-ITEMS_EXPECTED = """- type: expect_table_row_count_to_be_between
+- type: expect_table_row_count_to_be_between
   kwargs: {min_value: 1}
-  severity: critical
-  description: at least one item
-  meta: {check: items_present}
+  meta: {check: rows_delivered}
+meta: {version: 2}
 """
 
 
@@ -221,9 +220,9 @@ def values_of(draw: st.DrawFn, text: str) -> bytes:
     return yaml.safe_dump(data, allow_unicode=True).encode("utf-8", "surrogatepass")
 
 
-def contracts(text: str) -> st.SearchStrategy:
-    """Expectations as they are, or changed by bytes or by values."""
-    return st.just(text.encode()) | mutated(text.encode(), 2) | values_of(text)
+def suites() -> st.SearchStrategy:
+    """A suite as it is, or changed by bytes or by values."""
+    return st.just(SUITE.encode()) | mutated(SUITE.encode(), 2) | values_of(SUITE)
 
 
 def elsewhere(draw: st.DrawFn, data: object) -> object:

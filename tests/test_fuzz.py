@@ -9,7 +9,7 @@ from agreement_pipeline import ReleaseHeldError
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.projects import load_project
 from tests.fuzzing import checks, judging, running, taken_through
-from tests.hostile import ITEMS_EXPECTED, PROJECT, ROWS_EXPECTED
+from tests.hostile import PROJECT, SUITE
 
 NAMES = (
     "csv",
@@ -61,11 +61,12 @@ def test_a_project_that_is_not_changed_reaches_the_gate_and_is_held_there(tmp_pa
         taken_through(load_project(next(tmp_path.rglob("demo.yaml"))), tmp_path)
 
 
-def test_a_contract_that_is_not_changed_is_checked(tmp_path):
-    judging(tmp_path)((ROWS_EXPECTED.encode(), ITEMS_EXPECTED.encode()))
-    assert [each.check for each in Contract.load(tmp_path).expectations] == [
+def test_a_suite_that_is_not_changed_is_asked(tmp_path):
+    judging(tmp_path)(SUITE.encode())
+    suite = Contract.load(tmp_path / "strict.yaml").suite
+    assert [entry.check for entry in suite.entries] == [
         "known_labels",
         "no_address",
         "confidence_range",
-        "items_present",
+        "rows_delivered",
     ]

@@ -35,9 +35,7 @@ LOADERS = {
     "projects": load_project,
     "waivers": load_waiver,
     "classifiers": load_identity,
-    "contracts": lambda path: Contract.load(
-        path if path.parent.name == "contracts" else path.parent
-    ),
+    "contracts": Contract.load,
 }
 
 
@@ -85,9 +83,6 @@ def root(tmp_path_factory):
     """A folder as `make run` leaves it, with one round in the store."""
     folder = tmp_path_factory.mktemp("root")
     shutil.copytree(ROOT / "configs", folder / "configs")
-    shutil.copytree(
-        ROOT / "agreement_pipeline/contract/default", folder / "configs/contracts/careful"
-    )
     (folder / "agreement_pipeline").symlink_to(ROOT / "agreement_pipeline")
     project = Project(load_project(folder / "configs/projects/moderation.yaml"))
     write_moderation_rounds(project.inbox, 1)

@@ -132,8 +132,8 @@ class JudgeRequest(NamedTuple):
     "--contract",
     group=POLICY,
     type=FILE,
-    help="A suite of Great Expectations, in JSON or YAML, that FILE must meet too. None is asked "
-    "without it.",
+    help="A suite of Great Expectations, in JSON or YAML, that FILE must meet too. Without it no "
+    "contract is asked, and only what the policy bounds.",
 )
 @format_option("table", "json", "markdown")
 @option(

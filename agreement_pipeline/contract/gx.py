@@ -6,31 +6,30 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from os import getpid
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.contract.answers import MAX_FAILING_ROWS, Answer, answer, is_usual
-from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.text import one_line
-from agreement_pipeline.yaml_files import Place
 
 PYSPARK_CLIENT = "pyspark.sql.connect"
 MIN_ROWS_TO_COLLECT = 10_000
 """From so many rows on, memory is given back at once."""
+MAX_ROWS_NAMED = 20
 
 
 @contextmanager
 def using_great_expectations() -> Iterator[None]:
     """Hide Great Expectations' warnings, and refuse what would end the program.
 
-    As errors, the warnings would look like failed checks. PySpark's client ends a program that is
-    in no file, and says that all went well. So it is hidden then.
+    As errors, the warnings would look like failed checks. Great Expectations imports PySpark's
+    client, which takes a program in no file, such as `python -c` or a worker of pytest, for its own
+    tests. If it lacks a library or meets a warning as an error, it ends the program, and says that
+    all went well. So it is hidden then: Great Expectations goes on without what it does not find.
     """
     is_in_no_file = not hasattr(sys.modules["__main__"], "__file__")
     hides_pyspark = is_in_no_file and PYSPARK_CLIENT not in sys.modules
@@ -48,107 +47,6 @@ def using_great_expectations() -> Iterator[None]:
     finally:
         if hides_pyspark:
             del sys.modules[PYSPARK_CLIENT]
-
-
-@dataclass(frozen=True)
-class PlacedExpectation:
-    """An expectation, and where it stands."""
-
-    expectation: Expectation
-    where: Place
-
-    @cached_property
-    def built(self) -> Any:
-        """Great Expectations' own object, which refuses what it does not know."""
-        with using_great_expectations():
-            from great_expectations.expectations.expectation_configuration import (
-                ExpectationConfiguration,
-            )
-
-            entry = self.expectation.to_mapping() | {"meta": {"check": self.expectation.check}}
-            try:
-                return ExpectationConfiguration(**entry).to_domain_obj()
-            except Exception as error:
-                raise ContractError(
-                    f"{self.where}: found {entry['type']} with {entry['kwargs']} "
-                    f"({one_line(error)}); expected an expectation that Great Expectations knows, "
-                    "with its keyword arguments. Correct the spelling."
-                ) from None
-
-
-Suite: TypeAlias = Mapping[str, PlacedExpectation]
-
-
-def suite_of(expectations: Sequence[Expectation], place: Place) -> dict[str, PlacedExpectation]:
-    """What is asked, by check. What Great Expectations does not know is refused."""
-    suite = {
-        expectation.check: PlacedExpectation(expectation, place / number)
-        for number, expectation in enumerate(expectations)
-    }
-    for request in suite.values():
-        if not is_usual(request.expectation):
-            request.built  # noqa: B018
-    return suite
-
-
-def answers(suite: Suite, frame: pd.DataFrame, vocabulary: Sequence[Any]) -> dict[str, Answer]:
-    """What holds of a table, by check."""
-    answer_by_check: dict[str, Answer] = {}
-    for check, request in suite.items():
-        expectation = request.expectation
-        usual_answer = answer(expectation, frame, vocabulary) if is_usual(expectation) else None
-        if usual_answer is not None:
-            answer_by_check[check] = usual_answer
-    unanswered = {
-        check: request for check, request in suite.items() if check not in answer_by_check
-    }
-    return answer_by_check | _run_great_expectations(unanswered, frame, vocabulary)
-
-
-def _run_great_expectations(
-    suite: Suite, frame: pd.DataFrame, vocabulary: Sequence[Any]
-) -> dict[str, Answer]:
-    """What it says from one run.
-
-    The table is given to its engine. A data context would make a digest of all its cells.
-    """
-    if not suite:
-        return {}
-    built = [request.built.configuration for request in suite.values()]
-    with using_great_expectations():
-        from great_expectations.execution_engine import PandasExecutionEngine
-        from great_expectations.validator.validator import Validator
-
-        engine = PandasExecutionEngine()
-        engine.load_batch_data("table", frame)
-        validator = Validator(execution_engine=engine)
-        validator.metrics_calculator.show_progress_bars = False
-        configurations = validator.process_expectations_for_validation(
-            built, {"vocabulary": vocabulary}
-        )
-        summary = {"result_format": "SUMMARY", "partial_unexpected_count": MAX_FAILING_ROWS}
-        results = validator.graph_validate(
-            configurations, runtime_configuration={"result_format": summary}
-        )
-    if len(frame) > MIN_ROWS_TO_COLLECT:  # it leaves the table in cycles
-        del engine, validator
-        gc.collect()
-    return {
-        result.expectation_config.meta["check"]: Answer(
-            bool(result.success), result.result or {}, _raised(result.exception_info or {})
-        )
-        for result in results
-    }
-
-
-def _raised(info: Mapping[str, Any]) -> str | None:
-    reports = [info] if "raised_exception" in info else list(info.values())
-    return next(
-        (str(report["exception_message"]) for report in reports if report["raised_exception"]), None
-    )
-
-
-MAX_ROWS_NAMED = 20
 
 
 def validate_frame(
@@ -236,7 +134,11 @@ def _plain_result(result: Any) -> dict[str, Any]:
 
 def raised_message(result: Mapping[str, Any]) -> str | None:
     """Why an expectation could not be run, of a result in Great Expectations' own form."""
-    return _raised(result.get("exception_info") or {})
+    info = result.get("exception_info") or {}
+    reports = [info] if "raised_exception" in info else list(info.values())
+    return next(
+        (str(report["exception_message"]) for report in reports if report["raised_exception"]), None
+    )
 
 
 def plain_value(value: Any) -> Any:

@@ -13,14 +13,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agreement_pipeline.contract.expectations import SEVERITIES, may_be_endless
+from agreement_pipeline.contract.regexes import may_be_endless
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import value_in_message
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml
 
-JSON, YAML = ".json", (".yaml", ".yml")
+JSON = ".json"
+EARLIER_KEYS = ("rows", "items", "round")
+NO_TABLES = (
+    "A contract is one file now. What rows.yaml asked of columns, write under expectations of "
+    "configs/contracts/NAME.yaml; what items.yaml and round.yaml asked, such as raters an item, "
+    "write under integrity of the policy, as raters_per_item."
+)
+SEVERITIES = {"critical": "error", "warning": "warning", "info": "info"}
 SUITE_KEYS = ("name", "id", "expectations", "meta", "notes", "suite_parameters")
 ENTRY_KEYS = ("type", "kwargs", "meta", "severity", "description")
 UNREAD_ENTRY_KEYS = ("id", "notes", "rendered_content", "expectation_context")
@@ -69,7 +76,7 @@ class SuiteEntry:
     @property
     def weight(self) -> str:
         """The severity of a finding: critical holds, warning warns, info is only shown."""
-        return "info" if self.severity == "info" else SEVERITIES[self.severity]
+        return SEVERITIES[self.severity]
 
     @property
     def when(self) -> str | None:
@@ -149,6 +156,11 @@ class Suite:
         It is called as its file, and `meta.version` is its version, which is 1 without one.
         """
         path = Path(path)
+        if path.is_dir():
+            raise ContractError(
+                f"{path}: found a folder; expected a file with a suite of Great Expectations. "
+                f"{NO_TABLES}"
+            )
         if path.suffix == JSON:
             data, place = _read_json(path), Place(str(path))
         else:
@@ -157,6 +169,11 @@ class Suite:
 
     @classmethod
     def from_mapping(cls, data: object, name: str, place: Place) -> "Suite":
+        if isinstance(data, Mapping) and (tables := [key for key in EARLIER_KEYS if key in data]):
+            raise ContractError(
+                f"{place}: found keys {listed(tables)}; expected a suite of Great Expectations, "
+                f"with a list of expectations. {NO_TABLES}"
+            )
         if not isinstance(data, Mapping) or not isinstance(data.get("expectations"), list):
             raise ContractError(
                 f"{place}: found {value_in_message(data)}; expected a suite of Great "

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from agreement_pipeline.contract import RESERVED_NAMES
 from agreement_pipeline.evidence.figure import NAMES_OF_TONES, RoundLine, cut_text
 from agreement_pipeline.evidence.tables import reason_without_numbers, value_in_words
 from agreement_pipeline.text import (
@@ -45,7 +46,6 @@ COLUMNS = (
     "tentative",
 )
 NUMBERS = ("value", "low", "high", "confidence_level", "needs", "tentative")
-BUILT_IN = "default"
 NOT_JUDGED, NONE = "not judged", "none"
 DECISION_KEYS = ["round", "decision", "release", "policy"]
 MAX_STEP_LENGTH = 220
@@ -119,7 +119,7 @@ def _rule_rows_of_round(
     ]
     policy, contract = decision["policy"], decision.get("contract", {})
     terms = f"{policy['policy']}, version {policy['version']}"
-    if contract.get("contract", BUILT_IN) != BUILT_IN:
+    if contract.get("contract", NONE) not in RESERVED_NAMES:
         terms += f"; contract {contract['contract']}, version {contract['version']}"
     of_decision = {
         "round": decision["round"],

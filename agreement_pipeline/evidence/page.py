@@ -124,7 +124,7 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
     require_ratings(ratings)
     shown_names = number_by_rater(ratings) if names is None else names
     renamed = ratings.renamed(shown_names)
-    terms = contract or Contract.default()
+    terms = contract or Contract.none()
     assessment = assess(
         renamed, policy, terms, waivers.renamed(shown_names), also, version, trains=trains
     )

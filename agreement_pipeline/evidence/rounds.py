@@ -252,7 +252,7 @@ def answer_about_course(judged_project: JudgedProject) -> Answer | None:
     criterion = f"A round passes a rule if its whole line lies above the {cutoff_name} cut-off."
     explanation = (
         "The line is the interval. A round needs every rule that can hold a release, enough "
-        "evidence for each, and the data contract."
+        "evidence for each, and every check that holds a round."
     )
     with_value = judged_project.rounds[judged_project.rounds["value"].notna()]
     return Answer((criterion, explanation), figures, (_build_number_grid(with_value),))

@@ -2,7 +2,6 @@
 
 from agreement_pipeline.integrity.checks import (
     OF_INTEGRITY,
-    REDACTED,
     SEVERITY_BY_EFFECT,
     USUAL_INTEGRITY,
     AtLeast,
@@ -35,7 +34,6 @@ __all__ = [
     "FACTS",
     "FALSE_ALARM_RATE",
     "OF_INTEGRITY",
-    "REDACTED",
     "SEVERITY_BY_EFFECT",
     "USUAL_INTEGRITY",
     "AtLeast",

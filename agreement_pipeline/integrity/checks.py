@@ -4,13 +4,12 @@ The bounds are data of a policy, and all of them have a default.
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.integrity.facts import FACTS
+from agreement_pipeline.integrity.facts import EMAIL, FACTS
 from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.mistakes import CLOSED, Value, is_number, one_of_value, refuse_mistakes
 from agreement_pipeline.text import one_line
@@ -18,8 +17,6 @@ from agreement_pipeline.text import one_line
 OF_INTEGRITY = "integrity"
 """The table of a finding that a bound of the policy gives."""
 REDACTED = "(redacted)"
-EMAIL = r"[^\s@]@[^\s@]+\.[^\s@]"
-"""An address in a name is personal data, which no finding shows."""
 CheckEffect = Literal["hold", "warn", "not_asked"]
 EFFECT = one_of_value(get_args(CheckEffect))
 SEVERITY_BY_EFFECT = {"hold": "error", "warn": "warning"}
@@ -101,6 +98,9 @@ class Integrity:
 
     __pydantic_config__ = CLOSED
 
+    item_without_email: AtMost = AtMost(0, "warn")
+    rater_without_email: AtMost = AtMost(0, "warn")
+    raters_per_item: AtLeast = AtLeast(2, "warn")
     items_not_repeated: AtMost = AtMost(0.4, "hold")
     item_texts_differ: AtMost = AtMost(0.1, "warn")
     item_names_not_repeated: AtMost = AtMost(0.02, "hold")
@@ -160,12 +160,9 @@ USUAL_INTEGRITY = Integrity()
 
 
 def check_integrity(
-    panel: Panel,
-    checks: Sequence[Check],
-    table: str = OF_INTEGRITY,
-    personal: Sequence[str] = (EMAIL,),
+    panel: Panel, checks: Sequence[Check], table: str = OF_INTEGRITY
 ) -> Iterator[Finding]:
-    """A finding for each check. Words that match a regex of `personal` are not shown.
+    """A finding for each check. Words with an address are not shown.
 
     If a fact cannot be found, nothing was checked: that is a failed error, whatever the severity.
     """
@@ -180,7 +177,7 @@ def check_integrity(
             words, value = fact.words, fact.value
             passed = value is None or check.at_least <= value <= check.at_most
             observed["value"] = None if value is None else float(value)
-        if any(re.search(pattern, words) for pattern in personal):
+        if EMAIL.search(words):
             words = REDACTED
         description = f"{check.name}: {words}; {check.sentence}"
         yield Finding(check.name, table, passed, severity, description, tuple(observed.items()))
@@ -199,6 +196,18 @@ def _add_bound_to_sentence(name: str, sentence: str, bound: AtMost | AtLeast) ->
 
 
 SENTENCES: Mapping[str, tuple[str, str]] = {
+    "item_without_email": (
+        "ratings_with_an_address_as_item",
+        "no item may be named by an e-mail address, which is personal data",
+    ),
+    "rater_without_email": (
+        "ratings_with_an_address_as_rater",
+        "no rater may be named by an e-mail address, which is personal data",
+    ),
+    "raters_per_item": (
+        "raters_of_nearly_all_items",
+        "at least {limit} raters are required on 95% of the items",
+    ),
     "items_not_repeated": (
         "items_with_a_shared_text",
         "at most {limit} of the items may have the text of another one, or the round is smaller "

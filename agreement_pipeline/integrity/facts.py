@@ -1,10 +1,11 @@
-"""Facts about a whole round, each a number and words. Contracts ask for them in the table `round`.
+"""Facts about a whole round, each a number and words.
 
 A function under `@fact` adds one, and `checks.py` its bound.
 """
 
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,9 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.text import listed
 
+EMAIL = re.compile(r"[^\s@]@[^\s@]+\.[^\s@]")
+"""An address in a name is personal data, which no finding shows."""
+NEARLY_ALL_ITEMS = 0.95
 MAX_EXAMPLES = 3
 MAX_TEXTS_COMPARED = 50_000
 """Of more texts, a sample is compared in which equal ones stay together."""
@@ -86,6 +90,40 @@ FACTS: dict[str, Callable[[Panel], Fact]] = {}
 def register_fact(function: Callable[[Panel], Fact]) -> Callable[[Panel], Fact]:
     FACTS[function.__name__] = function
     return function
+
+
+@register_fact
+def ratings_with_an_address_as_item(panel: Panel) -> Fact:
+    return _addresses_fact(panel.items, panel.columns["at"])
+
+
+@register_fact
+def ratings_with_an_address_as_rater(panel: Panel) -> Fact:
+    return _addresses_fact(panel.raters, panel.columns["place"])
+
+
+def _addresses_fact(names: Iterable[str], codes: Codes) -> Fact:
+    if not len(codes):
+        return Fact(None, "there is no rating, so nothing was checked")
+    is_address = np.array(["@" in name and EMAIL.search(name) is not None for name in names])
+    n_failing = int(is_address[codes].sum()) if is_address.any() else 0
+    return share_as_fact(n_failing, len(codes), "rows fail")
+
+
+@register_fact
+def raters_of_nearly_all_items(panel: Panel) -> Fact:
+    """So many raters or more rated 95% of the items."""
+    n_raters = panel.n_raters_by_item[panel.places_of_rated_items]
+    if not len(n_raters):
+        return Fact(None, "the panel rated no item, so nothing was checked")
+    n_items = np.bincount(n_raters)
+    share_by_number = n_items[::-1].cumsum()[::-1] / len(n_raters)
+    number = int(np.flatnonzero(share_by_number >= NEARLY_ALL_ITEMS).max())
+    if number < 2:
+        return Fact(number, f"{n_items[1]} of {len(n_raters)} items have one rater")
+    return Fact(
+        number, f"{NEARLY_ALL_ITEMS:.0%} of {len(n_raters)} items have {number} raters or more"
+    )
 
 
 @register_fact

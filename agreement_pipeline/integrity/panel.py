@@ -116,21 +116,10 @@ class Panel:
 
     @cached_property
     def label(self) -> Codes:
-        several = self.ratings.scale.dimensions > 1
-        return self._without_classifiers(
-            self.distinct_labels_and_codes[1] if several else self.columns["label"]
-        )
-
-    @cached_property
-    def distinct_labels_and_codes(self) -> tuple[Codes, Codes]:
         label = self.columns["label"]
-        places: Codes = np.zeros(len(label), dtype=np.int64)
-        for numbers in label.T:
-            codes, distinct = pd.factorize(numbers, sort=True)
-            places = pd.factorize(places * len(distinct) + codes, sort=True)[0]
-        distinct_vectors = np.empty((places.max(initial=-1) + 1, label.shape[1]))
-        distinct_vectors[places] = label
-        return distinct_vectors, places
+        if self.ratings.scale.dimensions > 1:
+            label = _codes_of_vectors(label)
+        return self._without_classifiers(label)
 
     @property
     def occurrence(self) -> Codes:
@@ -242,6 +231,15 @@ class Panel:
             if self.is_no_classifier.all()
             else column[take_in_blocks(self.is_no_classifier, self.columns["place"])]
         )
+
+
+def _codes_of_vectors(vectors: Codes) -> Codes:
+    """Equal vectors have one code."""
+    codes: Codes = np.zeros(len(vectors), dtype=np.int64)
+    for numbers in vectors.T:
+        codes_of_numbers, distinct = pd.factorize(numbers, sort=True)
+        codes = pd.factorize(codes * len(distinct) + codes_of_numbers, sort=True)[0]
+    return codes
 
 
 def begins_first_rating(item: Codes, rater: Codes) -> Codes:

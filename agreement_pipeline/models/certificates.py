@@ -17,7 +17,7 @@ import numpy as np
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import counting_for
-from agreement_pipeline.errors import MISREAD, CertificateError, DrawError
+from agreement_pipeline.errors import MISREAD, CertificateError, ContractError, DrawError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.models.anchors import FEWEST_ANCHORS, Anchored, compare_with_anchors
@@ -863,7 +863,12 @@ def _derive_certificate(
         project, logged_on = str(document["project"]), datetime.fromisoformat(entry["time"]).date()
     identity.refuse_other(_read_identity(document))
     refuse_expiry(expires, logged_on, MAX_VALIDITY_DAYS)
-    judged_rounds = [judge_version(store, store.present(name), terms) for name in entry["rounds"]]
+    try:
+        judged_rounds = [
+            judge_version(store, store.present(name), terms) for name in entry["rounds"]
+        ]
+    except ContractError:
+        raise _not_derived_error("a contract that the gate did not judge by") from None
     certificate = _add_history(
         _build_certificate(project, identity, expires, rules, terms, judged_rounds, reason),
         earlier_history,

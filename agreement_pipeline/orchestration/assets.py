@@ -141,8 +141,8 @@ def annotations(project: Project, round_name: str) -> tuple[Result, Checked]:
     """The round's ratings as delivered. They are checked and stored under their digest."""
     delivered, ratings = project.delivered(round_name)
     policy, contract, settings = project.policy, project.contract, project.settings
-    contract_findings = check_round(ratings, policy, contract)
-    findings = (*contract_findings, *project.left_out(delivered))
+    check_findings = check_round(ratings, policy, contract)
+    findings = (*check_findings, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
     del delivered  # its table is kept, and is read from there when the suite is asked
     by_suite = check_kept_delivery(project.store, version, contract, ratings.scale.categories)
@@ -162,7 +162,7 @@ def annotations(project: Project, round_name: str) -> tuple[Result, Checked]:
         },
     )
     digests = policy.digest, contract.digest
-    return result, Checked(version, ratings, digests, contract_findings, by_suite)
+    return result, Checked(version, ratings, digests, check_findings, by_suite)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
 
 FINDING_COLUMNS = {
-    "check": "The check of the data contract.",
+    "check": "The check: a bound of the policy's integrity.",
     "passed": "Whether the check is met.",
     "found": "What the check found, in words.",
     "observed": "The numbers that the check found.",
@@ -59,11 +59,11 @@ FINDING_COLUMNS = {
 ASKS = {
     CONTRACT_KEPT: (
         "annotations",
-        "Does the round pass every critical check of the data contract?",
+        "Does the round pass every check of the policy's integrity that holds a release?",
     ),
     ADVICE: (
         "annotations",
-        "Does the round pass the other checks of the data contract? A failure only warns.",
+        "Does the round pass the checks of integrity that only warn? A failure holds nothing.",
     ),
     IN_FORCE: ("training_data", "Is the latest release of this round in force?"),
     RELEASED_TOGETHER: ("release", "Are all admitted rounds released together?"),

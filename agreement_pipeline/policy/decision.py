@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.contract import OF_DELIVERY, Contract, not_checked
+from agreement_pipeline.contract import OF_DELIVERY, OF_ROUND, Contract, not_checked
 from agreement_pipeline.counting import require_ratings
-from agreement_pipeline.errors import PolicyError, RatingsError
+from agreement_pipeline.errors import ContractError, PolicyError, RatingsError
 from agreement_pipeline.estimates import (
     ROUND,
     SCOPE_KINDS,
@@ -24,7 +24,6 @@ from agreement_pipeline.estimates import (
 )
 from agreement_pipeline.integrity import (
     SEVERITY_BY_EFFECT,
-    USUAL_INTEGRITY,
     CheckEffect,
     Finding,
     LabelChanges,
@@ -291,7 +290,7 @@ def judge(
     contract: Contract | None = None,
     waivers: Waivers = NO_WAIVERS,
 ) -> Decision:
-    """Judge ratings by a policy, and by the built-in contract if none is given.
+    """Judge ratings by a policy, and by a contract if one is given.
 
     Raises
     ------
@@ -303,7 +302,7 @@ def judge(
         raise PolicyError(
             f"found {policy!r}; expected a policy. Use what load_policy gives for its name or file."
         )
-    return assess(ratings, policy, contract or Contract.default(), waivers).decision
+    return assess(ratings, policy, contract or Contract.none(), waivers).decision
 
 
 def assess(
@@ -369,21 +368,28 @@ def assess(
 
 
 def check_round(
-    ratings: Ratings, policy: Policy, contract: Contract, delivery_findings: Sequence[Finding] = ()
+    ratings: Ratings,
+    policy: Policy,
+    contract: Contract,
+    recorded_findings: Sequence[Finding] | None = None,
 ) -> tuple[Finding, ...]:
-    """What the contract and the policy's bounds on facts find in the ratings.
+    """What the policy's bounds on facts find in the ratings.
 
-    A contract that was written before policies had such bounds may have its own.
+    A contract of an earlier version may have such bounds of its own. What it found in rows and
+    items beside is `recorded`, and cannot be found again.
     """
-    findings = contract.check(ratings, delivery_findings)
-    if not contract.round:
-        return (*findings, *check_integrity(Panel(ratings), policy.integrity.checks))
-    if policy.integrity != USUAL_INTEGRITY:
-        raise PolicyError(
-            f"policy {policy.policy}: found integrity, beside a contract that bounds facts of the "
-            "round itself; expected these bounds in one place. Remove round.yaml from the contract."
+    if recorded_findings is None and contract.is_of_earlier_version:
+        raise ContractError(
+            f"contract {contract.contract}, version {contract.version}: found one of an earlier "
+            "version, which is asked no more; expected a suite of Great Expectations, or none. "
+            "Judge the round under such a contract."
         )
-    return findings
+    panel, recorded = Panel(ratings), recorded_findings or ()
+    if contract.bounds_of_round:
+        return (*recorded, *check_integrity(panel, contract.bounds_of_round, OF_ROUND))
+    known_checks = {finding.check for finding in recorded}
+    checks = [check for check in policy.integrity.checks if check.name not in known_checks]
+    return (*recorded, *check_integrity(panel, checks))
 
 
 def withdraw_for_word_mismatch(verdict: Verdict) -> Verdict:

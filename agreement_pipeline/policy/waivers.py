@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
-from agreement_pipeline.contract import OF_DELIVERY
+from agreement_pipeline.contract import OF_DELIVERY, OF_ROUND
 from agreement_pipeline.errors import WaiverError
 from agreement_pipeline.estimates import SCOPE_KINDS, Scope, find_registered_measure
 from agreement_pipeline.integrity import OF_INTEGRITY, Finding
@@ -61,8 +61,9 @@ SCOPE = Value(
 )
 CHECK_NAME = Value("text", is_text, "Name the check.")
 ONLY_RELABELLED = Value("labels_given_again", lambda check: check == "labels_given_again")
-WAIVABLE_TABLES = ("items", "round", OF_INTEGRITY, OF_DELIVERY)
-"""Checks of the table `rows` show broken data, so nobody can waive them."""
+WAIVABLE_TABLES = (OF_INTEGRITY, OF_DELIVERY)
+EARLIER_WAIVABLE_TABLES = ("items", OF_ROUND)
+"""Of contracts of earlier versions, under which releases stand."""
 GATE_TABLE = "gate"
 """The table of a finding that is about the round as a whole, and not about its ratings."""
 
@@ -186,7 +187,8 @@ class Waiver:
                 verdict_or_finding.table == GATE_TABLE
                 and verdict_or_finding.check in HISTORY_CHECKS
             )
-            return of_the_gate or (verdict_or_finding.table in WAIVABLE_TABLES and ran)
+            waivable_tables = (*WAIVABLE_TABLES, *EARLIER_WAIVABLE_TABLES)
+            return of_the_gate or (verdict_or_finding.table in waivable_tables and ran)
         verdict = verdict_or_finding
         return verdict.rule.effect == "hold" and (verdict.rule.measure, str(verdict.scope)) == (
             self.measure,

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import NONE, Contract
 from agreement_pipeline.errors import (
     EXPECTED,
     AgreementError,
@@ -163,9 +163,7 @@ class Project:
     @property
     def contract(self) -> Contract:
         contract_name = self.settings.contract
-        if contract_name is None:
-            return Contract.default()
-        if contract_name == "none":
+        if contract_name in (None, NONE):
             return Contract.none()
         return Contract.load(self.configs / "contracts" / contract_name)
 

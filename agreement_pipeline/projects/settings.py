@@ -238,8 +238,7 @@ class ProjectSettings(BaseModel):
         delivery that repeats earlier items is judged whole, and held if they are over half of it.
     contract
         The name of a file in configs/contracts with a suite of Great Expectations, such as
-        listings.json. It is asked of the delivery, beside the built-in contract. Or the name of a
-        folder with a contract in the place of the built-in one. `none` asks nothing, and each
+        listings.json. It is asked of the delivery. `none`, or nothing, asks nothing, and each
         decision says so.
     store
         Where rounds, decisions and releases are kept: a folder, or a URL such as

@@ -6,7 +6,6 @@ from agreement_pipeline.ratings.arrays import (
     iterate_growing_batches as iterate_growing_batches,
     as_number_array as as_number_array,
     unify_nan_and_zero as unify_nan_and_zero,
-    slices_of_whole_items as slices_of_whole_items,
     slices_of_rows as slices_of_rows,
     take_in_blocks as take_in_blocks,
     texts_as_arrow as texts_as_arrow,

@@ -149,17 +149,3 @@ def count_codes(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.int64
 def slices_of_rows(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
     """Slices of so many rows."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
-
-
-def slices_of_whole_items(item: Array, size: int) -> list[slice]:
-    """Parts of rows, which are in order of item, that hold all rows of their items.
-
-    >>> slices_of_whole_items(np.array([0, 0, 1, 1, 1, 2]), 3)
-    [slice(0, 5, None), slice(5, 6, None)]
-    """
-    slices, start = [], 0
-    while start + size < len(item):
-        stop = int(np.searchsorted(item, item[start + size], side="right"))
-        slices.append(slice(start, stop))
-        start = stop
-    return [*slices, slice(start, len(item))]

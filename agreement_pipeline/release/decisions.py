@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from itertools import takewhile
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, findings_of_tables
 from agreement_pipeline.errors import (
     EXPECTED,
     MISREAD,
@@ -297,6 +297,9 @@ def judge_version(
             findings, delivery = checked.findings, checked.delivery
     if ratings is None:
         ratings = store.ratings_of(version)
+    if findings is None and terms.contract.is_of_earlier_version:
+        table_findings = _logged_table_findings(store, version, terms.contract)
+        findings = check_round(ratings, terms.policy, terms.contract, table_findings)
     gate = found_by_gate(store, version, terms, ratings, number, renamed=renamed, delivery=delivery)
     waivers = terms.of(version.round)
     if terms.waivers:
@@ -312,6 +315,17 @@ def judge_version(
         trains=terms.trains,
     )
     return Judged(version, assessment.decision, gate, ratings, terms.policy, terms.trains)
+
+
+def _logged_table_findings(
+    store: Store, version: RoundVersion, contract: Contract
+) -> tuple[Finding, ...] | None:
+    """What the last decision on these ratings under a contract of an earlier version records."""
+    expected_digests = version.ratings_digest, contract.digest
+    for entry in reversed(of_event("decided", store.history(version.round))):
+        if (entry["ratings_digest"], entry["contract_digest"]) == expected_digests:
+            return findings_of_tables(contract.earlier_tables, entry["findings"])
+    return None
 
 
 def found_by_gate(

@@ -310,7 +310,6 @@ def _build_member(
 ) -> Member:
     pseudonyms, version = store.pseudonyms(judgement.ratings), judgement.version
     own_gold, gate = judgement.ratings.gold, judgement.gate
-    named_findings = judgement.decision.findings
     n_elsewhere = len(judgement.ratings.rated_items(items=gold - own_gold))
     if terms.policy.items_gold_elsewhere == "refuse" and n_elsewhere:
         raise ReleaseHeldError(
@@ -335,8 +334,7 @@ def _build_member(
     adjudicated = replace(adjudicated, labels=answers)
     del judgement, renamed_ratings
     by = terms.policy, terms.contract, waivers, gate.number, adjudicated, gate.audit
-    reused_findings = named_findings if ratings.gold == own_gold else ()
-    member = Member(version.round, version.original_digest, ratings, *by, reused_findings)
+    member = Member(version.round, version.original_digest, ratings, *by)
     member = replace(
         member,
         sealed_digest=sealed_digest,
@@ -357,8 +355,7 @@ def _build_member(
         raise ReleaseHeldError(
             f"round {version.round}: found it admitted under the raters' names, and held under "
             f"their pseudonyms ({join_sentences(decision.reasons)}); "
-            "expected a contract that does not depend on names, since a release has none. "
-            "Take the raters' names out of the contract."
+            "expected one that does not depend on names, since a release has none. Judge it again."
         )
     return member
 

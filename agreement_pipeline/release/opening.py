@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, findings_of_tables
 from agreement_pipeline.errors import (
     MISREAD,
     PolicyError,
@@ -198,6 +198,7 @@ class Demands:
                 self.rules,
                 release.contract,
                 gate_findings=gate_findings,
+                checked=member.check_under(self.rules),
                 trains=member.trains,
             ).decision
             if not decision.admitted:
@@ -310,7 +311,7 @@ def prove_release(
     _refuse_other_object_files(data, release)
     if release.written_by in EARLIER and release.manifest_digest in (logged or ()):
         return _confirm_decisions(data, release)
-    if release.schema != OLDEST_SCHEMA:
+    if release.schema != OLDEST_SCHEMA and not release.contract.is_of_earlier_version:
         _refuse_otherwise_derived(data, manifest, release)
     elif logged is not None:
         raise ReleaseInvalidError(
@@ -321,9 +322,10 @@ def prove_release(
         )
     else:
         raise ReleaseInvalidError(
-            f"{path}: found a release in the form {manifest['schema']}, which agreement_pipeline "
-            f"{release.written_by} wrote; expected a store whose log has it, since its numbers and "
-            "words were found in another way. Name the store with --store.",
+            f"{path}: found a release in the form {manifest['schema']} under "
+            f"{_describe_contract(release.contract)}, which agreement_pipeline "
+            f"{release.written_by} wrote; expected a store whose log has it, since its numbers, "
+            "checks and words were found in another way. Name the store with --store.",
             "release_not_derived",
         )
     return release
@@ -365,6 +367,12 @@ def _refuse_otherwise_derived(data: Files, manifest: Mapping[str, Any], release:
     _refuse_reworded(path, data, derived, manifest["written_by"])
 
 
+def _describe_contract(contract: Contract) -> str:
+    if not contract.contract:
+        return "a contract without a name"
+    return f"contract {contract.contract}, version {contract.version}"
+
+
 def _not_admitted_error(path: Folder, description: str) -> ReleaseInvalidError:
     return ReleaseInvalidError(
         f"{path}: found {description}; expected an admitted round. Do not train on it.",
@@ -395,6 +403,9 @@ def _derive_release(
             raise KeyError("rounds")
         rounds = [_read_ratings(annotations, entry, scale) for entry in manifest["rounds"]]
         del annotations, table
+        decided = dict[str, Any]()
+        if terms.contract.is_of_earlier_version:
+            decided = read_canonical_json(data, DECISION, path)
         own_gold, entries = gold_items_in(rounds), manifest["rounds"]
         elsewhere = [
             _read_gold_elsewhere(entry, ratings, own_gold)
@@ -404,7 +415,12 @@ def _derive_release(
             *(by_round.items for of_round in elsewhere for by_round in of_round.values())
         )
         members = tuple(
-            replace(_build_member(ratings.with_gold(gold), entry, terms), gold_elsewhere=of_round)
+            replace(
+                _build_member(
+                    ratings.with_gold(gold), entry, terms, decided.get(entry["round"], {})
+                ),
+                gold_elsewhere=of_round,
+            )
             for ratings, entry, of_round in zip(rounds, entries, elsewhere, strict=True)
         )
         labels = (
@@ -456,7 +472,9 @@ def _read_gold_elsewhere(
     return elsewhere
 
 
-def _build_member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
+def _build_member(
+    ratings: Ratings, entry: Mapping[str, Any], terms: Terms, decided: Mapping[str, Any]
+) -> Member:
     if not is_digest(digest := entry["original_digest"]):
         raise KeyError("original_digest")
     if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:
@@ -480,6 +498,9 @@ def _build_member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> M
         if delivery.keys() != {*DELIVERY_FACTS, "findings"}:
             raise KeyError("delivery")
         member = replace(member, delivery=delivery)
+    if terms.contract.is_of_earlier_version:
+        table_findings = findings_of_tables(terms.contract.earlier_tables, decided["findings"])
+        member = replace(member, table_findings=table_findings)
     _ = member.assessment
     return member
 

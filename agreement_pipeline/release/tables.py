@@ -62,8 +62,8 @@ class Member:
     """A round of a release, as it was judged. Its ratings have pseudonyms.
 
     An item that is gold in any round of the project is gold here. No decision reads the
-    `adjudicated` labels. The `audit` is of the models that labelled the round. `named_findings`
-    are those of the contract in these ratings under the raters' own names.
+    `adjudicated` labels. The `audit` is of the models that labelled the round. `table_findings`
+    are those in rows and items that a decision of an earlier version records.
 
     `delivery` is what its suite found in the delivered table, in counts, and the digests of both.
 
@@ -83,7 +83,7 @@ class Member:
     version: int = 1
     adjudicated: Adjudicated = NOT_ADJUDICATED
     audit: Audit = NO_MODELS
-    named_findings: Sequence[Finding] = ()
+    table_findings: Sequence[Finding] | None = None
     sealed_digest: str = ""
     trains: Trains | None = None
     delivery: Mapping[str, Any] | None = None
@@ -106,8 +106,11 @@ class Member:
             remedy.finding_if_proved() for remedy in remedies
         )  # the lock looked at their samples
         by = self.policy, self.contract, self.waivers
-        check_findings = check_round(self.ratings, self.policy, self.contract, self.named_findings)
+        check_findings = self.check_under(self.policy)
         return assess(self.ratings, *by, gate_findings, self.version, check_findings, self.trains)
+
+    def check_under(self, policy: Policy) -> tuple[Finding, ...]:
+        return check_round(self.ratings, policy, self.contract, self.table_findings)
 
     @property
     def labelled(self) -> LabelledRound:

@@ -102,7 +102,7 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
     name, project
         What the page calls the ratings, and their project if they are a round of one.
     contract
-        The usual data contract if none is given.
+        What was agreed of the delivery. Of ratings alone, nothing can be asked.
     also, version
         What the gate itself finds of a round in a store, and how many different ratings came.
     names

@@ -19,7 +19,7 @@ from benchmarks.studies.study import Asked, Cells, percent, study
 
 SCALE = Scale(("negative", "neutral", "positive"))
 POLICY = replace(load_policy("standard"), n_resamples=1_000)
-CONTRACT = Contract.default()
+CONTRACT = Contract.none()
 RATERS = np.array(["kim", "lee", "noa"])
 GOOD_ALPHA, BAD_ALPHAS = 0.9, (0.2, 0.5, 0.7)
 NEW_SHARES = (0.05, 0.1, 0.2, 0.3)

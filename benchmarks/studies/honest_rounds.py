@@ -156,7 +156,7 @@ DISHONEST: tuple[Make, ...] = (copied, many_copies, repeated, hidden)
 def held(frame: pd.DataFrame) -> bool:
     """True if the contract or a verdict that was taken back holds the round."""
     ratings = Ratings.from_frame(frame, SCALE)
-    contract, looked, found = Contract.default(), Panel(ratings), list[Finding]()
+    contract, looked, found = Contract.none(), Panel(ratings), list[Finding]()
     for check in POLICY.integrity.checks:
         (finding,) = check_integrity(looked, [check])
         if finding.holds:

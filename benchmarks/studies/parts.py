@@ -26,7 +26,7 @@ from agreement_pipeline.units import (
 from benchmarks.studies.study import Asked, Cells, percent, seeded, study
 
 POLICY = replace(load_policy("standard"), n_resamples=1000)
-CONTRACT = Contract.default()
+CONTRACT = Contract.none()
 RATERS = ("ana", "ben", "chi")
 LABELS = Scale(("a", "b", "c"))
 Random = np.random.Generator

@@ -152,7 +152,7 @@ def skipped_ratings(asked: Asked) -> Iterator[Cells]:
     for name, made in DISHONEST.items():
         found = []
         for ratings in rounds(made, asked.rounds):
-            before = assess(ratings, POLICY, Contract.default(), checked=()).decision.admitted
+            before = assess(ratings, POLICY, Contract.none(), checked=()).decision.admitted
             held = is_held(ratings)
             found.append((before and not held, before, held))
         yield name, *percent(*zip(*found, strict=True))

@@ -22,7 +22,7 @@ def stored(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     store = Store(tmp_path / ".agreement/store/demo")
     store.ingest("r1", read(unanimous(tmp_path, 500), Columns()), tmp_path / "table.csv")
-    release_round(store, "r1", load_policy(policy(tmp_path)), Contract.default(), project="demo")
+    release_round(store, "r1", load_policy(policy(tmp_path)), Contract.none(), project="demo")
     withdraw(store, "r1", ["a mistake in the guideline"])
     return store
 
@@ -94,8 +94,8 @@ def test_decisions_are_a_table_with_a_row_for_each_rule(stored, tmp_path, capfdb
     ]
     pd.DataFrame(other).to_csv(tmp_path / "few.csv", index=False)
     stored.ingest("r2", read(tmp_path / "few.csv", Columns()), tmp_path / "few.csv")
-    judge_round(stored, "r2", load_policy(policy(tmp_path)), Contract.default())
-    release_round(stored, "r1", load_policy(policy(tmp_path)), Contract.default(), project="demo")
+    judge_round(stored, "r2", load_policy(policy(tmp_path)), Contract.none())
+    release_round(stored, "r1", load_policy(policy(tmp_path)), Contract.none(), project="demo")
 
     frame = stored.decisions()
     expected = [

@@ -30,6 +30,6 @@ def test_rounds_that_are_held_are_named(tmp_path, capsys):
     for name, n_items in (("large", 500), ("small", 4)):
         path = unanimous(tmp_path, n_items)
         store.ingest(name, read(path), path)
-        judge_round(store, name, load_policy("standard"), Contract.default())
+        judge_round(store, name, load_policy("standard"), Contract.none())
     assert main(["to-date", "--store", str(store.root), "--measure", "percent_agreement"]) == 0
     assert capsys.readouterr().err == "with 1 held round: ['small']\n"

@@ -1,222 +1,161 @@
-"""A contract as files and as plain data."""
+"""A contract is a suite or nothing. One of earlier versions is read where it was recorded."""
 
 import json
-from shutil import copytree
+from copy import deepcopy
 
+import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import Contract
-from agreement_pipeline.contract.contract import BUILT_IN
+from agreement_pipeline.contract import Contract, findings_of_tables
 from agreement_pipeline.errors import ContractError
-from agreement_pipeline.ratings import Ratings
-from tests.contract.tables import DEFAULT, SCALE, contract_of, entry, good_table
-
-
-@pytest.mark.parametrize(
-    ("data", "match"),
-    [
-        ({}, "^mine: rows: found nothing; .* mine: items: found nothing; expected a value"),
-        ({"rows": [entry()]}, "^mine: items: found nothing; expected a value"),
-        (
-            {"rows": [], "items": [entry()]},
-            r"^mine: rows: found \[\]; expected a list of at least one expectation",
-        ),
-        (
-            {"rows": [entry()], "items": None},
-            "^mine: items: found None; expected a list",
-        ),
-        (
-            {"rows": [entry()], "items": [entry("b")], "raters": []},
-            r"^mine: raters: found an unknown key; expected one of \['rows', 'items', ",
-        ),
-        ([entry()], "^mine: found .*; expected a mapping of keys and values"),
-    ],
+from agreement_pipeline.policy import assess, check_round, judge, load_policy
+from agreement_pipeline.ratings import Ratings, Scale
+from tests.contract.earlier import (
+    EARLIER,
+    FEW_GOLD,
+    MAPPING,
+    OF_ROUND,
+    PRESENT,
+    RATERS,
+    RECORDS,
+    record,
 )
-def test_a_contract_without_both_tables_or_with_another_is_refused(data, match):
-    with pytest.raises(ContractError, match=match):
-        Contract.from_mapping(data, source="mine")
+from tests.contract.suites import entry, suite_of
+
+POLICY = load_policy("standard")
 
 
-def test_an_empty_contract_is_refused_however_it_is_made():
-    with pytest.raises(ContractError, match=r"^rows: found \[\]; .* items: found \[\]; expected a"):
-        Contract((), ())
-    with pytest.raises(ContractError, match=r"^items: found \[\]; expected a list of at least one"):
-        Contract(DEFAULT.rows, ())
+def ratings():
+    rows = [(f"i{n:02}", rater, ["no", "yes"][n % 2]) for n in range(40) for rater in "abc"]
+    return Ratings.from_frame(
+        pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes"))
+    )
 
 
-def test_a_name_twice_is_refused_within_a_table_and_across_tables():
-    twice = r"rows\[0\].meta.check: found 'extra' more than once; expected a name of its own"
-    with pytest.raises(ContractError, match=twice):
-        contract_of(entry(), entry())
-    with pytest.raises(
-        ContractError, match=rf"{twice}.* items\[0\].meta.check: found 'extra' more"
-    ):
-        contract_of(entry(), items=[entry()])
+def test_a_decision_without_a_contract_says_so_and_has_the_checks_of_the_policy():
+    decision = judge(ratings(), POLICY)
+    assert decision.admitted
+    assert decision.to_mapping()["contract"] == {"contract": "none", "version": 2}
+    assert {finding.table for finding in decision.findings} == {"integrity"}
+    assert Contract.from_mapping(Contract.none().to_mapping()) == Contract.none()
 
 
-ONE_CHECK = (
-    "- {type: expect_table_row_count_to_be_between, kwargs: {min_value: 1}, "
-    "description: some, meta: {check: n}}"
-)
+@pytest.mark.parametrize("contract", [Contract.none(), Contract.of_suite(suite_of(entry()))])
+def test_a_contract_survives_json(contract):
+    again = Contract.from_mapping(json.loads(json.dumps(contract.to_mapping())))
+    assert (again, again.digest) == (contract, contract.digest)
 
 
-def written(
-    folder,
-    rows,
-    items=ONE_CHECK,
-):
-    (folder / "rows.yaml").write_text(rows)
-    (folder / "items.yaml").write_text(items)
-    return folder
+@pytest.mark.parametrize("name", ["none", "default"])
+def test_a_suite_may_not_have_a_name_that_decisions_use_otherwise(tmp_path, name):
+    path = tmp_path / f"{name}.json"
+    path.write_text(json.dumps({"expectations": [entry()]}))
+    with pytest.raises(ContractError, match=f"found a suite of the name {name}; expected another"):
+        Contract.load(path)
 
 
-@pytest.mark.parametrize(
-    ("rows", "match"),
-    [
-        ("- type: [\n- a\n", r"rows.yaml:2: found text that is not readable as YAML"),
-        ("", r"rows.yaml: rows: found None; expected a list"),
-        ("[]", r"rows.yaml:1: rows: found \[\]; expected a list of at least one expectation"),
-        ("expectations: []\n", "rows.yaml:1: rows: found {'expectations': .*; expected a list"),
-        (
-            "- type: expect_x\n  kwargs: {}\n  description: x\n  severity: fatal\n"
-            "  meta: {check: x}\n",
-            r"rows.yaml:4: rows\[0\].severity: found 'fatal'",
-        ),
-        (
-            "- type: expect_x\n  kwargs: {}\n  description: x\n  meta:\n    check: x\n    wen: y\n",
-            r"rows.yaml:6: rows\[0\].meta.wen: found an unknown key",
-        ),
-        ("- type: expect_x\n  kwargs: {}\n  kwargs: {}\n", "rows.yaml:3: found key 'kwargs' twice"),
-    ],
-)
-def test_a_bad_file_is_refused_by_name_and_line(tmp_path, rows, match):
-    with pytest.raises(ContractError, match=match):
-        Contract.load(written(tmp_path, rows))
-
-
-def test_a_name_in_both_files_is_refused_naming_both(tmp_path):
-    both = r"items.yaml:1: items\[0\].meta.check: found 'n' .*rows.yaml:1: rows\[0\].meta.check: fo"
-    with pytest.raises(ContractError, match=both):
-        Contract.load(written(tmp_path, ONE_CHECK, ONE_CHECK))
-
-
-def test_every_mistake_of_both_files_is_named(tmp_path):
-    rows = "- type: pass\n  kwargs: {}\n  description: x\n  meta: {check: a b}\n- other\n"
-    with pytest.raises(ContractError) as caught:
-        Contract.load(written(tmp_path, rows, "- {type: expect_x, kwargs: []}\n"))
-    for words in (
-        "rows.yaml:1: rows[0].type: found 'pass'; expected",
-        "rows.yaml:4: rows[0].meta.check: found 'a b'; expected",
-        "rows.yaml:5: rows[1]: found 'other'; expected",
-        "items.yaml:1: items[0].kwargs: found []; expected",
-        "items.yaml:1: items[0].description: found nothing; expected",
-    ):
-        assert words in str(caught.value)
-
-
-def test_a_missing_file_is_refused_by_name(tmp_path):
-    written(tmp_path, "[]")
-    (tmp_path / "rows.yaml").unlink()
-    with pytest.raises(ContractError, match=r"rows.yaml: found no such file; expected a YAML file"):
+def test_a_folder_of_tables_is_refused_with_what_to_write_instead(tmp_path):
+    (tmp_path / "rows.yaml").write_text("- type: x\n")
+    with pytest.raises(ContractError) as refused:
         Contract.load(tmp_path)
+    assert str(refused.value) == (
+        f"{tmp_path}: found a folder; expected a file with a suite of Great Expectations. "
+        "A contract is one file now. What rows.yaml asked of columns, write under expectations "
+        "of configs/contracts/NAME.yaml; what items.yaml and round.yaml asked, such as raters an "
+        "item, write under integrity of the policy, as raters_per_item."
+    )
 
 
-def test_a_contract_survives_json():
-    again = Contract.from_mapping(json.loads(json.dumps(DEFAULT.to_mapping())))
-    assert again == DEFAULT
-    assert again.digest == DEFAULT.digest
+@pytest.mark.parametrize("tables", [["rows", "items"], ["round"], ["items"]])
+def test_a_file_with_tables_is_refused_with_what_to_write_instead(tmp_path, tables):
+    path = tmp_path / "ours.json"
+    path.write_text(json.dumps({"version": 1, **{table: [] for table in tables}}))
+    with pytest.raises(ContractError) as refused:
+        Contract.load(path)
+    assert f"ours.json: found keys {tables}; expected a suite" in str(refused.value)
+    assert "write under integrity of the policy, as raters_per_item" in str(refused.value)
 
 
-def test_changing_what_to_mapping_gave_changes_no_contract():
-    before = DEFAULT.digest
-    DEFAULT.to_mapping()["rows"][0]["kwargs"]["min_value"] = 0
-    assert DEFAULT.digest == before
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ([], r"found \[\]; expected a mapping"),
+        ({"contract": "x", "checks": []}, "expected a mapping with some of"),
+        ({"contract": 3}, "found the name 3"),
+        ({"contract": "x", "version": True}, "the version True; expected"),
+        ({"contract": "x", "version": 1}, "found x, version 1, without a suite"),
+        ({"contract": "none", "version": 1, "suite": [entry()]}, "of the name none"),
+        ({"rows": "all", "items": []}, "expected an expectation as an earlier version wrote it"),
+        ({"rows": [{**PRESENT, "severity": "fatal"}], "items": []}, "as an earlier version"),
+        ({"rows": [{**PRESENT, "meta": {}}], "items": []}, "as an earlier version"),
+        ({"round": [{**FEW_GOLD, "kwargs": {"column": "odd"}}]}, "as an earlier version"),
+    ],
+)
+def test_what_no_version_has_written_is_refused(data, words):
+    with pytest.raises(ContractError, match=words):
+        Contract.from_mapping(data)
+
+
+def test_a_contract_of_an_earlier_version_keeps_its_digest_and_is_of_earlier_version():
+    assert EARLIER.to_mapping() == MAPPING
+    assert Contract.from_mapping(EARLIER.to_mapping()).digest == EARLIER.digest
+    assert EARLIER.is_of_earlier_version
+    with pytest.raises(ContractError, match=r"contract careful, version 3: found one of an earl"):
+        check_round(ratings(), POLICY, EARLIER)
+    with pytest.raises(ContractError, match="expected a suite of Great Expectations, or none"):
+        judge(ratings(), POLICY, EARLIER)
+
+
+def test_its_findings_are_those_that_were_recorded_and_a_failed_one_still_holds():
+    recorded = findings_of_tables(EARLIER.earlier_tables, RECORDS)
+    found = check_round(ratings(), POLICY, EARLIER, recorded)
+    assert [finding.check for finding in found[:3]] == [
+        "label_present",
+        "three_raters_per_item",
+        "item_without_email",
+    ]
+    assert [finding.to_mapping() for finding in recorded] == RECORDS
+    failed = [RECORDS[0], record(RATERS, "items", passed=False)]
+    broken = findings_of_tables(EARLIER.earlier_tables, failed)
+    decision = assess(ratings(), POLICY, EARLIER, checked=broken).decision
+    assert decision.codes == ("contract:three_raters_per_item",)
+
+
+def test_a_recorded_finding_that_could_not_be_run_is_an_error_whatever_its_severity():
+    tables = {"rows": [{**PRESENT, "severity": "warning"}], "items": []}
+    words = "could not be run (KeyError: label)"
+    failed = {**record(PRESENT, "rows", passed=False, words=words), "severity": "error"}
+    (finding,) = findings_of_tables(tables, [failed])
+    assert finding.holds
+    assert not finding.observed
+
+
+def edited(change):
+    records = deepcopy(RECORDS)
+    change(records)
+    return records
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda e: e["kwargs"].update(min_value=2),
-        lambda e: e.update(severity="warning"),
-        lambda e: e.update(description="other"),
-        lambda e: e["meta"].update(check="other"),
-        lambda e: e["meta"].update(when="confidence"),
+        lambda records: records.pop(),
+        lambda records: records.reverse(),
+        lambda records: records.append(records[0]),
+        lambda records: records[0].update(check="other"),
+        lambda records: records[1].update(table="rows"),
+        lambda records: records[1].update(passed=1),
+        lambda records: records[1].update(passed=False, severity="warning"),
+        lambda records: records[0].pop("passed"),
     ],
 )
-def test_the_digest_changes_with_the_contract(change):
-    mapping = DEFAULT.to_mapping()
-    change(mapping["rows"][0])
-    assert Contract.from_mapping(mapping).digest != DEFAULT.digest
+def test_findings_of_another_contract_are_not_its_own(change):
+    with pytest.raises(KeyError):
+        findings_of_tables(EARLIER.earlier_tables, edited(change))
 
 
-def test_expectations_weigh_as_severities_of_the_gate():
-    contract = contract_of(
-        entry("a"),
-        entry("b", severity="critical"),
-        entry("c", severity="warning"),
-        entry("d", severity="info"),
-    )
-    assert [each.weight for each in contract.expectations] == [
-        "error",
-        "error",
-        "warning",
-        "warning",
-        "error",
+def test_bounds_of_its_own_are_found_again_in_the_place_of_those_of_the_policy():
+    found = check_round(ratings(), POLICY, OF_ROUND, ())
+    assert [(each.check, each.table, each.passed) for each in found] == [
+        ("few_gold", "round", True)
     ]
-
-
-def test_default_findings_have_the_weight_of_their_expectation():
-    assert [f.severity for f in DEFAULT.check(Ratings.from_frame(good_table(), SCALE))] == [
-        each.weight for each in DEFAULT.expectations
-    ]
-
-
-def test_the_built_in_contract_has_a_new_version_where_its_checks_change():
-    """A store refuses other checks under one name and version."""
-    assert (DEFAULT.contract, DEFAULT.version, DEFAULT.digest[:12]) == (
-        "default",
-        5,
-        "b34808792164",
-    )
-
-
-def test_a_contract_with_the_name_and_version_of_the_built_in_one_has_its_checks(tmp_path):
-    own = copytree(BUILT_IN, tmp_path / "default")
-    assert Contract.load(own) == DEFAULT
-    items = (own / "items.yaml").read_text()
-    (own / "items.yaml").write_text(items.replace("0.95", "0.9"))
-    with pytest.raises(ContractError) as refused:
-        Contract.load(own)
-    assert str(refused.value) == (
-        f"{own}: found other checks under the name and version of the built-in contract, default "
-        "5; expected a name of its own, since pages name a contract. Rename the folder."
-    )
-    assert Contract.load(own.rename(tmp_path / "own")).contract == "own"
-
-
-def test_a_contract_is_called_as_its_folder_and_has_a_version(tmp_path):
-    (tmp_path / "careful").mkdir()
-    written(tmp_path / "careful", ONE_CHECK, ONE_CHECK.replace("check: n", "check: m"))
-    first = Contract.load(tmp_path / "careful")
-    assert first.named == {"contract": "careful", "version": 1}
-    (tmp_path / "careful" / "contract.yaml").write_text("version: 3\n")
-    third = Contract.load(tmp_path / "careful")
-    assert third.named == {"contract": "careful", "version": 3}
-    assert third.digest != first.digest
-    assert Contract.from_mapping(third.to_mapping()) == third
-    assert Contract.from_mapping({"rows": [entry()], "items": [entry("b")]}).named == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("version: 0\n", "contract.yaml:1: version: found 0; expected a whole number from 1"),
-        ("name: x\n", "contract.yaml:1: found .*; expected `version: 1` or higher"),
-        ("- 1\n", "contract.yaml:1: found .*; expected `version: 1` or higher"),
-    ],
-)
-def test_mistakes_in_the_version_of_a_contract_are_named(tmp_path, text, words):
-    written(tmp_path, ONE_CHECK, ONE_CHECK.replace("check: n", "check: m"))
-    (tmp_path / "contract.yaml").write_text(text)
-    with pytest.raises(ContractError, match=words):
-        Contract.load(tmp_path)

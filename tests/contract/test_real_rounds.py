@@ -28,7 +28,7 @@ def test_no_critical_check_fails_and_few_rounds_are_warned_about():
     warned = set()
     for path in sorted(Path(FOLDER).glob("*.csv")):
         for name, rows, scale in rounds_in(path):
-            for found in check_round(ratings_of(rows, scale), POLICY, Contract.default()):
+            for found in check_round(ratings_of(rows, scale), POLICY, Contract.none()):
                 assert not found.holds, (path.stem, name, found.description)
                 if not found.passed:
                     warned.add(path.stem)

@@ -61,7 +61,7 @@ def test_a_contract_with_a_suite_comes_back_from_its_mapping_and_builds_nothing(
     assert again == contract
     assert again.digest == contract.digest
     assert (again.contract, again.version) == ("ours", 1)
-    assert contract.digest != Contract.default().digest
+    assert contract.digest != Contract.none().digest
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
         assess(
             ratings,
             Policy.from_mapping({"policy": "p", "version": 1, "rules": rules, **options}),
-            Contract.default(),
+            Contract.none(),
         )
         for options in ({}, {"interval_method": AT_LARGE})
     )
@@ -131,7 +131,7 @@ def test_a_reason_for_raters_at_large_does_not_promise_that_so_many_items_would_
         weak = (frame["rater"] == "ana") & (frame.index % 4 == 0)
         frame.loc[weak, "label"] = CATEGORIES[0]
         (verdict,) = assess(
-            Ratings.from_frame(frame, Scale(CATEGORIES)), policy, Contract.default()
+            Ratings.from_frame(frame, Scale(CATEGORIES)), policy, Contract.none()
         ).decision.verdicts
         assert verdict.kind in ("tentative", "inconclusive")
         assert verdict.estimate.value > 0.8
@@ -175,7 +175,7 @@ def test_nothing_is_made_for_a_scope_that_no_rule_asks_of(ratings, monkeypatch):
     found = assess(
         ratings,
         Policy.from_mapping({"policy": "p", "version": 1, "rules": rules}),
-        Contract.default(),
+        Contract.none(),
     ).estimates
     assert [(each.measure, str(each.scope), each.value is not None) for each in found] == [
         (rule["measure"], "round", True) for rule in rules
@@ -294,7 +294,7 @@ def test_a_rule_may_ask_that_a_model_agrees_with_itself(ratings):
     rule = {"measure": "self_agreement", "scope": "classifier", "reliable": 0.99}
     rules = [rule, {"measure": "krippendorff_alpha"}]
     policy = Policy.from_mapping({"policy": "p", "version": 1, "rules": rules})
-    decided = assess(ratings, policy, Contract.default()).decision
+    decided = assess(ratings, policy, Contract.none()).decision
     verdicts = [each for each in decided.verdicts if each.scope.kind == "classifier"]
     assert {str(each.scope) for each in verdicts} == {f"classifier {each}" for each in CLASSIFIERS}
     assert {each.kind for each in verdicts} == {"not_evaluated"}

@@ -1,16 +1,13 @@
 """The bounds on facts stand in the policy, and what lies beyond them does what the policy says."""
 
 from dataclasses import asdict, fields, replace
-from math import inf
-from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
 from agreement_pipeline import Columns, Scale, read_ratings
-from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import ContractError, PolicyError
+from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.integrity import (
     FACTS,
     AtMost,
@@ -20,16 +17,13 @@ from agreement_pipeline.integrity import (
     check_integrity,
 )
 from agreement_pipeline.integrity.checks import SENTENCES
-from agreement_pipeline.policy import BUNDLED, Policy, assess, judge, load_policy
+from agreement_pipeline.policy import BUNDLED, Policy, judge, load_policy
 from agreement_pipeline.ratings import Ratings
-from tests.contract.tables import contract_of, entry
 from tests.integrity.test_facts import YES_NO, copied, independent, latent
 from tests.policy.test_flattered import noise
 
 STANDARD = replace(load_policy("standard"), n_resamples=1000)
 GOOD = {"policy": "ours", "version": 1, "rules": [{"measure": "krippendorff_alpha"}]}
-BEFORE = Path(__file__).parents[1] / "golden/contracts/84f78c91"
-"""The last built-in contract that had these bounds, version 4."""
 
 
 def policy_of(**integrity):
@@ -44,18 +38,6 @@ def test_every_fact_has_a_bound_and_every_bound_is_of_a_fact():
     bounds = {each.name for each in fields(Integrity) if isinstance(each.default, str) is False}
     assert bounds == {*SENTENCES}
     assert {fact for fact, _ in SENTENCES.values()} == {*FACTS}
-
-
-def test_the_usual_bounds_say_what_the_checks_of_the_built_in_contract_said():
-    old = {each.check: each for each in Contract.load(BEFORE).round}
-    usual = {each.name: each for each in Integrity().checks}
-    assert [*old, "labels_given"] == [*usual]
-    for name, each in old.items():
-        check = usual[name]
-        bounds = each.kwargs.get("min_value", -inf), each.kwargs.get("max_value", inf)
-        then = each.kwargs["column"], each.weight, bounds
-        assert (check.fact, check.severity, (check.at_least, check.at_most)) == then
-        assert check.sentence == each.description
 
 
 def test_a_policy_without_the_section_has_the_usual_bounds_and_its_digest():
@@ -122,7 +104,7 @@ def test_a_bound_of_the_policy_decides_and_is_said():
     assert finding(0.19).passed
     assert finding(0.18).holds
     assert "at most 0.18 of the items" in finding(0.18).description
-    names = Panel(ratings), [under(raters_not_copied=AtMost(3, "hold")).integrity.checks[5]]
+    names = Panel(ratings), [under(raters_not_copied=AtMost(3, "hold")).integrity.checks[8]]
     (said,) = check_integrity(*names)
     assert said.description.endswith("(the policy's bound is 3)")
 
@@ -174,17 +156,19 @@ def test_an_address_in_what_a_fact_says_is_not_shown():
     assert found.description == "names: (redacted); names must differ"
 
 
-def test_bounds_of_a_contract_of_before_stand_in_the_place_of_those_of_the_policy():
-    between = "expect_column_values_to_be_between"
-    ours = entry("ours", between, {"column": "share_of_gold", "max_value": 0.9})
-    contract = Contract.from_mapping({"rows": [entry()], "items": [entry("b")], "round": [ours]})
-    ratings = Ratings.from_frame(latent(40, "abc", 0.1), YES_NO)
-    checks = [each.check for each in assess(ratings, STANDARD, contract).decision.findings]
-    assert checks == ["extra", "b", "ours"]
-    without = assess(ratings, STANDARD, contract_of(entry())).decision.findings
-    assert {each.name for each in Integrity().checks} <= {each.check for each in without}
-    with pytest.raises(PolicyError, match="expected these bounds in one place"):
-        assess(ratings, under(weak_part="warn"), contract)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda frame: {"frame": frame.assign(earlier=True)},
+        lambda frame: {"frame": frame, "classifiers": tuple("abc")},
+        lambda frame: {"frame": frame[frame["rater"] == "a"]},
+    ],
+)
+@pytest.mark.parametrize("policy", [*BUNDLED])
+def test_a_round_that_the_panel_did_not_rate_is_held_by_its_rules(change, policy):
+    ratings = Ratings.from_frame(scale=YES_NO, **change(latent(60, "abc", 0.0)))
+    decision = judge(ratings, load_policy(policy))
+    assert not decision.admitted
 
 
 def test_ratings_that_came_without_a_label_are_said_and_empty_cells_of_a_wide_table_are_not():
@@ -201,14 +185,3 @@ def test_ratings_that_came_without_a_label_are_said_and_empty_cells_of_a_wide_ta
     assert "24 of 30 ratings came without a label" in missing.description
     assert finding(rows.assign(label="yes")).passed
     assert finding(wide, Columns(raters=("a", "b")), layout="wide").passed
-
-
-def test_a_project_may_ask_no_contract_and_the_decision_says_so():
-    ratings = Ratings.from_frame(latent(40, "abc", 0.1), YES_NO)
-    nothing = Contract.none()
-    decision = assess(ratings, STANDARD, nothing).decision
-    assert decision.contract == ("none", 1)
-    assert [each.check for each in decision.findings] == [each.name for each in Integrity().checks]
-    assert Contract.from_mapping(nothing.to_mapping()) == nothing
-    with pytest.raises(ContractError, match=r"rows: found .* expected no expectation, since a"):
-        Contract.from_mapping({**contract_of(entry()).to_mapping(), "contract": "none"})

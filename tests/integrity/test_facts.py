@@ -4,12 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import ContractError
-from agreement_pipeline.integrity import Integrity, check_integrity
+from agreement_pipeline.integrity import AtLeast, Integrity, check_integrity
 from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.ratings import Ratings, Scale
-from tests.contract.tables import contract_of, entry
 
 pytestmark = pytest.mark.slow
 
@@ -60,8 +57,8 @@ def findings(frame, scale=YES_NO, checks=CHECKS, **more):
     return {each.check: each for each in check_integrity(panel, checks)}
 
 
-def failed(frame, scale=YES_NO):
-    return {check for check, found in findings(frame, scale).items() if not found.passed}
+def failed(frame, scale=YES_NO, **more):
+    return {check for check, found in findings(frame, scale, **more).items() if not found.passed}
 
 
 def test_s1_the_same_items_ten_times_under_other_names_are_held():
@@ -406,15 +403,69 @@ def test_s19_occurrences_that_do_not_begin_at_1_are_named():
     assert "occurrences_in_order" in failed(latent(50, "abc", 0.1).assign(occurrence=2))
 
 
-def test_a_contract_without_the_table_round_is_as_before():
-    contract = contract_of(entry())
-    assert set(contract.to_mapping()) == {"rows", "items"}
-    assert Contract.from_mapping(contract.to_mapping()) == contract
+@pytest.mark.parametrize(
+    ("column", "check", "addresses"),
+    [
+        ("item", "item_without_email", ["ann@example.org"]),
+        ("rater", "rater_without_email", ["bob@example.org", "x@y.de"]),
+    ],
+)
+def test_an_address_as_a_name_is_told_with_the_ratings_that_have_it(column, check, addresses):
+    frame = latent(40, "abc", 0.1)
+    names = frame[column].unique()[: len(addresses)]
+    frame[column] = frame[column].replace(dict(zip(names, addresses, strict=True)))
+    n_rows = int(frame[column].isin(addresses).sum())
+    found = findings(frame)
+    assert {"item_without_email", "rater_without_email"} & failed(frame) == {check}
+    assert found[check].severity == "warning"
+    assert found[check].description.startswith(f"{check}: {n_rows} of 120 rows fail; no {column}")
+    assert not any(name in each.description for name in addresses for each in found.values())
 
 
-def test_a_fact_that_does_not_exist_is_refused():
-    wrong = entry("odd", "expect_column_values_to_be_between", {"column": "odd", "max_value": 1})
-    with pytest.raises(
-        ContractError, match=r"round\[0\]\.kwargs\.column: found 'odd'; expected one of"
-    ):
-        Contract.from_mapping({"rows": [entry()], "items": [entry("b")], "round": [wrong]})
+@pytest.mark.parametrize("name", ["ana@home", "@x.de", "a b@ c.de", "a@.", "at example.org"])
+def test_what_is_no_address_is_none(name):
+    frame = latent(40, ["ben", "chi", name], 0.1)
+    assert "rater_without_email" not in failed(frame)
+
+
+def test_ratings_by_classifiers_and_of_earlier_rounds_may_have_no_addresses_either():
+    frame = latent(40, ["a", "b", "m@example.org"], 0.1)
+    assert "rater_without_email" in failed(frame, classifiers=("m@example.org",))
+    earlier = frame["rater"] == "m@example.org"
+    assert "rater_without_email" in failed(frame.assign(earlier=earlier))
+
+
+@pytest.mark.parametrize(("n_alone", "passed"), [(1, True), (2, False)])
+def test_raters_per_item_allows_one_item_in_twenty_a_single_rater(n_alone, passed):
+    frame = latent(20, "abc", 0.1)
+    alone = frame["item"].isin(frame["item"].unique()[:n_alone]) & (frame["rater"] != "a")
+    assert findings(frame[~alone])["raters_per_item"].passed is passed
+
+
+def test_classifiers_and_earlier_ratings_are_no_raters_of_an_item():
+    frame = latent(40, "ab", 0.1)
+    assert "raters_per_item" not in failed(frame)
+    found = findings(frame, classifiers=("b",))["raters_per_item"]
+    assert not found.passed
+    assert found.description == (
+        "raters_per_item: 40 of 40 items have one rater; at least 2 raters are required on 95% of "
+        "the items"
+    )
+    assert "raters_per_item" in failed(frame.assign(earlier=frame["rater"] == "b"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_so_many_raters_have_nearly_all_items_as_a_slow_loop_counts(seed):
+    random = np.random.default_rng(seed)
+    frame = latent(200, "abcdef", 0.1, seed)
+    frame = frame[random.random(len(frame)) < 0.8]
+    raters = frame.groupby("item")["rater"].nunique().tolist()
+    number = max(n for n in range(7) if sum(each >= n for each in raters) / len(raters) >= 0.95)
+    found = findings(frame)["raters_per_item"]
+    assert dict(found.observed)["value"] == number
+    for least in (number, number + 1):
+        bound = AtLeast(least, "hold")
+        (asked,) = (
+            each for each in Integrity(raters_per_item=bound).checks if each.name == found.check
+        )
+        assert findings(frame, checks=[asked])[found.check].holds is (least > number)

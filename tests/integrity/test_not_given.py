@@ -33,7 +33,7 @@ def fact(ratings):
 def test_hard_items_that_were_skipped_hold_the_round(n_items):
     for seed in range(5):
         ratings = ratings_of(skipped(random(seed), n_items))
-        decision = assess(ratings, POLICY, Contract.default()).decision
+        decision = assess(ratings, POLICY, Contract.none()).decision
         assert not decision.admitted
         assert "contract:ratings_missing_at_random" in decision.codes
 
@@ -42,7 +42,7 @@ def test_the_same_rounds_with_all_ratings_are_judged_by_their_value():
     for seed in range(5):
         whole = ratings_of(skipped(random(seed), 300, 0.0))
         assert fact(whole).value is None
-        decision = assess(whole, POLICY, Contract.default()).decision
+        decision = assess(whole, POLICY, Contract.none()).decision
         assert "contract:ratings_missing_at_random" not in decision.codes
 
 
@@ -158,7 +158,7 @@ def test_a_judge_that_copies_is_named(kind, words):
     found = FACTS["classifiers_that_copy"](Panel(ratings))
     assert found.value == bool(words)
     assert found.words.startswith(words or "no classifier always follows")
-    checks = {each.check: each for each in check_round(ratings, POLICY, Contract.default())}
+    checks = {each.check: each for each in check_round(ratings, POLICY, Contract.none())}
     assert checks["classifiers_look_alone"].passed == (not words)
     assert not checks["classifiers_look_alone"].holds
 

@@ -270,7 +270,7 @@ def ratings():
 
 def test_a_policy_decides_by_the_always_valid_limits_and_its_verdict_says_so(ratings):
     once, always = (
-        assess(ratings, Policy.from_mapping({**MADE, **more}), Contract.default())
+        assess(ratings, Policy.from_mapping({**MADE, **more}), Contract.none())
         for more in ({}, {"always_valid_at": 300})
     )
     assert always.estimates[0].interval.low < once.estimates[0].interval.low
@@ -292,7 +292,7 @@ def test_a_policy_decides_by_the_always_valid_limits_and_its_verdict_says_so(rat
 
 def test_a_round_of_too_few_items_for_its_draws_waits_and_says_why(ratings):
     policy = Policy.from_mapping({**MADE, "always_valid_at": 5000})
-    (verdict,) = assess(ratings, policy, Contract.default()).decision.verdicts
+    (verdict,) = assess(ratings, policy, Contract.none()).decision.verdicts
     assert verdict.kind == "inconclusive"
     assert " (always valid, tightest at 5000) on " in verdict.reason
     assert "; no limits: too few items or draws; " in verdict.reason

@@ -169,7 +169,7 @@ def test_a_policy_may_ask_for_the_confidence_of_every_rater():
         }
     )
     (said,) = assess(
-        Ratings.from_frame(frame_of(rows), ABC), policy, Contract.default()
+        Ratings.from_frame(frame_of(rows), ABC), policy, Contract.none()
     ).decision.verdicts
     assert said.code == "raters_left_out"
     assert (

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale, Store
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import CertificateError, PolicyError, StoreError
 from agreement_pipeline.evidence import event_table
 from agreement_pipeline.integrity import AtMost, Integrity
@@ -17,6 +18,7 @@ from agreement_pipeline.policy import Rule, Waiver, load_policy
 from agreement_pipeline.release import judge_round
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.store import digest_of, erase
+from tests.contract.earlier import EARLIER, FEW_GOLD, RECORDS
 from tests.events import sealed
 from tests.models.silver import JUDGE, RULES, SCALE, SOON, TODAY, certified, make_ratings, refused
 from tests.release.forging import CONTRACT, POLICY, STRICTER
@@ -437,6 +439,64 @@ def test_an_edited_document_is_refused(store, certifies):
 def test_a_document_that_the_rounds_do_not_give_is_refused(store, certifies, forge):
     edit_document(store, forge, logged=True)
     refused("certificate_not_derived", open_certificate, store, JUDGE)
+
+
+@pytest.fixture
+def certified_earlier(store, ingested):
+    """A certificate on a panel that an earlier version judged by tables of its contract."""
+    judged, _ = judge_round(store, "r1", POLICY, CONTRACT)
+    facts = {
+        **judged.facts,
+        "contract": EARLIER.named,
+        "contract_digest": EARLIER.digest,
+        "findings": [*RECORDS, *judged.facts["findings"]],
+    }
+    store.record("decided", "r1", **facts)
+    assert certified(store, contract=EARLIER).certified
+    return store
+
+
+def test_a_certificate_under_a_contract_of_an_earlier_version_answers(certified_earlier):
+    found = open_certificate(certified_earlier, JUDGE)
+    assert found.terms.contract == EARLIER
+
+
+def drop_tables(contract):
+    contract.update(rows=[], items=[])
+
+
+def warn_only(contract):
+    contract["items"][0]["severity"] = "warning"
+
+
+def ask_nothing(contract):
+    contract.clear()
+    contract.update(Contract.none().to_mapping())
+
+
+def bound_nothing(contract):
+    contract["round"] = [FEW_GOLD]
+
+
+@pytest.mark.parametrize("change", [drop_tables, warn_only, ask_nothing, bound_nothing])
+def test_another_contract_in_a_document_than_the_log_has_is_refused(certified_earlier, change):
+    edit_document(certified_earlier, lambda said: change(said["panel"]["contract"]), logged=True)
+    refused("certificate_not_derived", open_certificate, certified_earlier, JUDGE)
+
+
+def test_a_failed_check_of_an_earlier_version_certifies_nothing(store, ingested):
+    judged, _ = judge_round(store, "r1", POLICY, CONTRACT)
+    failed = [RECORDS[0], {**RECORDS[1], "passed": False}]
+    facts = {
+        **judged.facts,
+        "decision": "held",
+        "contract": EARLIER.named,
+        "contract_digest": EARLIER.digest,
+        "findings": [*failed, *judged.facts["findings"]],
+    }
+    store.record("decided", "r1", **facts)
+    with pytest.raises(CertificateError, match="three_raters_per_item"):
+        certified(store, contract=EARLIER)
 
 
 def test_a_document_that_is_no_object_is_refused(store, certifies):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import yaml
 
-from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import (
     ProjectError,
     RatingsError,
@@ -17,6 +16,7 @@ from agreement_pipeline.errors import (
     WaiverError,
 )
 from agreement_pipeline.orchestration.assets import acceptability, annotations, training_data
+from agreement_pipeline.policy import decision as decision_module
 from agreement_pipeline.projects import project as project_module
 from agreement_pipeline.release import verify_release
 from agreement_pipeline.store import Store
@@ -71,12 +71,12 @@ def test_measured_numbers_go_all_the_way_without_a_list_of_them(make_line):
 
 def test_a_run_reads_the_delivery_once_and_the_stored_round_once_more(line, monkeypatch):
     read, checked = [], []
-    real_read, real_check = project_module.read, Contract.check
+    real_read, real_check = project_module.read, decision_module.check_integrity
     real_stored, stored = store_module.table_ratings, []
 
-    def counted_check(contract, ratings, *before):
-        checked.append(ratings)
-        return real_check(contract, ratings)
+    def counted_check(panel, *asked):
+        checked.append(panel.ratings)
+        return real_check(panel, *asked)
 
     monkeypatch.setattr(
         project_module, "read", lambda *a, **b: read.append(1) or real_read(*a, **b)
@@ -84,7 +84,7 @@ def test_a_run_reads_the_delivery_once_and_the_stored_round_once_more(line, monk
     monkeypatch.setattr(
         store_module, "table_ratings", lambda *a: stored.append(1) or real_stored(*a)
     )
-    monkeypatch.setattr(Contract, "check", counted_check)
+    monkeypatch.setattr(decision_module, "check_integrity", counted_check)
     line.deliver("w1", GOOD)
     assert line.run("w1").success
     assert (len(read), len(stored)) == (1, 1)

@@ -10,8 +10,8 @@ from operator import ne
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError, RatingsError
+from agreement_pipeline.integrity import AtMost, Integrity
 from agreement_pipeline.policy import Policy, Rule, assess, judge
 from agreement_pipeline.policy.decision import DEFAULT_MEASURE
 from agreement_pipeline.ratings import Origin, Ratings, Scale
@@ -187,21 +187,15 @@ def test_a_column_of_a_table_says_it_once_it_is_named(tmp_path):
         read(path, Columns(assisted="suggested"))
 
 
-def test_a_contract_may_bound_the_share():
-    share = {
-        "type": "expect_column_values_to_be_between",
-        "kwargs": {"column": "share_assisted", "max_value": 0.2},
-        "severity": "critical",
-        "description": "at most a fifth of the labels may begin as a suggestion",
-        "meta": {"check": "few_assisted"},
-    }
-    contract = Contract.from_mapping({**CONTRACT.to_mapping(), "round": [share]})
-    decision = judge(ratings_of(FRAME), POLICY, contract)
-    assert "contract:few_assisted" in decision.codes
+def test_a_policy_may_bound_the_share():
+    bound = Integrity(labels_not_suggested=AtMost(0.2, "hold"))
+    policy = replace(POLICY, integrity=bound)
+    decision = judge(ratings_of(FRAME), policy)
+    assert "contract:labels_not_suggested" in decision.codes
     n_began = sum(began for *_, began in ROWS)
     assert any(f"{n_began} of 180 labels" in each.description for each in decision.findings)
-    unknown = judge(ratings_of(FRAME.drop(columns="assisted")), POLICY, contract)
-    assert "contract:few_assisted" not in unknown.codes
+    unknown = judge(ratings_of(FRAME.drop(columns="assisted")), policy)
+    assert "contract:labels_not_suggested" not in unknown.codes
 
 
 def test_a_policy_that_counts_them_keeps_its_digest():

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Policy, Ratings, Rule, Scale
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import Scope
 from agreement_pipeline.policy import assess
 from agreement_pipeline.policy.decision import recheck_without_flattery
-from tests.contract.tables import contract_of, entry
 
-CONTRACT = contract_of(entry())
+CONTRACT = Contract.none()
 ALPHA = Policy("standard", 1, (Rule("krippendorff_alpha", min_items=30),), n_resamples=1000)
 
 

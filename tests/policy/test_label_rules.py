@@ -15,7 +15,7 @@ from agreement_pipeline.ratings import Trains
 
 LABEL = Rule("label_reliability", "label")
 POLICY = Policy("label", 1, (LABEL,), n_resamples=1000)
-CONTRACT = Contract.default()
+CONTRACT = Contract.none()
 
 
 @cache

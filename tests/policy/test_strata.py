@@ -1,12 +1,12 @@
 """A rule that must be met in each stratum."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Scope
 from agreement_pipeline.intervals.distributions import Student
@@ -15,9 +15,7 @@ from agreement_pipeline.ratings import Ratings, Scale
 from tests.policy.verdicts import found
 
 ALPHA = "krippendorff_alpha"
-NO_CONTRACT = SimpleNamespace(
-    check=lambda ratings, before: (), digest="none", contract="", suite=None, round=()
-)
+NO_CONTRACT = Contract.none()
 
 
 def estimated(name, value, error, n_items=100):

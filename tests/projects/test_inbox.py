@@ -257,19 +257,16 @@ def test_a_round_that_nobody_judged_yet_says_so(project):
     assert found.unjudged() == {"w1": "delivered, and not judged yet"}
 
 
-def test_a_project_has_the_contract_that_it_names_else_the_usual_one(project):
-    found = project(contract="house")
-    folder = found.configs / "contracts/house"
-    folder.mkdir(parents=True)
-    one = "[{type: expect_column_values_to_not_be_null, kwargs: {column: COLUMN}, " + (
-        "severity: critical, description: all have one, meta: {check: CHECK}}]"
+def test_a_project_has_the_contract_that_it_names_else_none(project):
+    found = project(contract="house.yaml")
+    path = found.configs / "contracts/house.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "expectations:\n- {type: expect_column_values_to_not_be_null, kwargs: {column: label}}\n"
     )
-    for name, column in (("rows", "label"), ("items", "n_raters")):
-        text = one.replace("COLUMN", column).replace("CHECK", f"{name}_whole")
-        (folder / f"{name}.yaml").write_text(text)
-    assert [each.check for each in found.contract.expectations] == ["rows_whole", "items_whole"]
-    assert project().contract.digest == Contract.default().digest
-    assert project(contract="none").contract == Contract.none()
+    assert found.contract.named == {"contract": "house", "version": 1}
+    assert [entry.check for entry in found.contract.suite.entries] == ["label_not_null"]
+    assert project().contract == project(contract="none").contract == Contract.none()
 
 
 def test_a_link_within_a_folder_is_refused(project, tmp_path):

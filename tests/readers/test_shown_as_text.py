@@ -18,7 +18,7 @@ from agreement_pipeline.report import markdown_text
 from tests.fuzzing import RULES
 from tests.readers.texts import MARKUP
 
-BUILT_IN = Contract.default()
+BUILT_IN = Contract.none()
 
 
 @pytest.mark.parametrize("other", ["\u0430na", "ana\u200b", "Ana", "\uff41na", "ana ", "an\u03b1"])

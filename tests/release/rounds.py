@@ -22,14 +22,7 @@ STRICTER = Policy(
 RATERS = ("ana-maria", "benedikt", "chiara")
 
 
-def contract(*more):
-    default = Contract.default().to_mapping()
-    return Contract.from_mapping(
-        {"rows": [*default["rows"][:1], *more], "items": default["items"][:1]}
-    )
-
-
-CONTRACT = contract()
+CONTRACT = Contract.none()
 
 
 def make_ratings(

@@ -131,7 +131,7 @@ def test_the_card_says_what_was_found_and_means_nothing_else(store, original):
 def test_the_card_counts_one_item_as_one():
     rows = {"train": 1, "unresolved": 1}
     told = {"rows": {**rows, "relabelled": 9}, "rounds": {}, "gold_in_another_round": {"w1": 1}}
-    said = card("p", {}, told, LENIENT, Contract.default(), SCALE)
+    said = card("p", {}, told, LENIENT, Contract.none(), SCALE)
     assert "1 item has a training label; 1 is unresolved." in said
     assert (
         "Nor does it see ratings that were deleted before they were delivered, if no gap is left."
@@ -146,7 +146,7 @@ def test_the_card_writes_thousands_as_the_pages_do():
     verdicts = [{**verdict, "verdict": "reliable", "reason": "since"}]
     decision = {"findings": [], "waivers": [], "verdicts": verdicts}
     decisions = {"w1": {**decision, "version": 1, "tentative": False}}
-    said = card("p", decisions, told, LENIENT, Contract.default(), SCALE)
+    said = card("p", decisions, told, LENIENT, Contract.none(), SCALE)
     assert "3,000 items have a training label; 1,200 are unresolved." in said
     assert said.count("| 4,200 |") == 2
 

@@ -2,12 +2,16 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
+from agreement_pipeline.integrity import FACTS, AtLeast, AtMost, Integrity
+from agreement_pipeline.integrity.facts import Fact
 from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.readers import read_delivered
 from agreement_pipeline.release import contents as release_contents
 from agreement_pipeline.release import (
     decisions,
@@ -19,13 +23,13 @@ from agreement_pipeline.release import (
 )
 from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store import Store
+from tests.contract.suites import entry, suite_of
 from tests.release.rounds import (
     CONTRACT,
     POLICY,
     RATERS,
     STRICTER,
     contents_of,
-    contract,
     make_ratings,
     released,
 )
@@ -86,32 +90,27 @@ def test_a_held_round_leaves_no_folder_and_names_every_reason(store, original):
     assert (store.history()[-1]["event"], store.history()[-1]["decision"]) == ("decided", "held")
 
 
-def test_a_round_that_breaks_the_contract_is_held(store, original):
+def test_a_round_beyond_a_bound_of_the_policy_is_held(store, original):
     store.ingest("r1", make_ratings(), original)
-    large = {
-        "type": "expect_table_row_count_to_be_between",
-        "kwargs": {"min_value": 1000},
-        "severity": "critical",
-        "description": "many",
-        "meta": {"check": "many"},
-    }
-    with pytest.raises(ReleaseHeldError, match="round r1: held, since contract: many"):
-        released(store, by=contract(large))
+    policy = replace(POLICY, integrity=Integrity(raters_per_item=AtLeast(4, "hold")))
+    with pytest.raises(ReleaseHeldError, match="round r1: held, since contract: raters_per_item"):
+        released(store, policy)
 
 
-def test_a_contract_on_the_raters_names_holds_since_a_release_has_none(store, original):
+def test_what_rests_on_the_raters_names_holds_since_a_release_has_none(
+    store, original, monkeypatch
+):
+    def unknown_raters(panel):
+        return Fact(len({*panel.raters} - {*RATERS}), "raters are unknown")
+
+    monkeypatch.setitem(FACTS, "raters_named_like_models", unknown_raters)
     store.ingest("r1", make_ratings(), original)
-    known = {
-        "type": "expect_column_values_to_be_in_set",
-        "kwargs": {"column": "rater", "value_set": list(RATERS)},
-        "severity": "critical",
-    }
-    by = contract({**known, "description": "known raters", "meta": {"check": "known"}})
+    policy = replace(POLICY, integrity=Integrity(raters_are_people=AtMost(0, "hold")))
     with pytest.raises(
         ReleaseHeldError,
         match="found it admitted under the raters' names, and held under their pseudonyms",
     ):
-        released(store, by=by)
+        released(store, policy)
     assert not (store.root / "releases").exists()
 
 
@@ -226,8 +225,10 @@ def test_a_release_in_words_that_this_version_no_longer_writes_gets_another_besi
 
 
 def test_another_contract_gets_a_folder_of_its_own(store, original):
-    store.ingest("r1", make_ratings(), original)
-    other = contract(Contract.default().to_mapping()["rows"][1])
+    ratings = make_ratings()
+    table = read_delivered(ratings.to_pandas(), None)
+    store.ingest("r1", ratings, original, delivered_table=table.to_parquet())
+    other = Contract.of_suite(suite_of(entry()))
     assert (
         released(store, by=other).path.name
         != released(store).path.name

@@ -20,7 +20,7 @@ from tests.release.forging import ANNOTATIONS, edit, edit_table, refused
 from tests.release.rounds import contents_of
 
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
-CONTRACT = Contract.default()
+CONTRACT = Contract.none()
 MAST = Path(__file__).parents[1] / "cases" / "copied_blocks" / "mast_high.csv"
 RATERS = ("ana", "ben", "cleo")
 

@@ -18,6 +18,7 @@ from agreement_pipeline.release import (
 )
 from agreement_pipeline.release.decisions import today
 from agreement_pipeline.store import Store, local
+from tests.contract.suites import entry, suite_of
 from tests.killing import killed
 from tests.release.rounds import CONTRACT, POLICY, STRICTER, make_ratings, released
 from tests.releases import current_release
@@ -90,7 +91,7 @@ def test_it_decides_as_judging_each_round_does(three, original, tmp_path):
 @pytest.mark.parametrize(
     "terms",
     [
-        {"by": Contract.default()},
+        {"by": Contract.of_suite(suite_of(entry()))},
         {"settings_digest": "of other settings"},
     ],
     ids=["a contract", "settings"],

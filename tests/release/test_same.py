@@ -93,6 +93,7 @@ def test_a_last_digit_that_another_machine_adds_up_otherwise_changes_no_word(tmp
     judged = {
         "ratings_digest": said.ratings_digest,
         "contract_digest": said.contract_digest,
+        "contract": said.contract,
         "code_version": said.code_version,
         "version": 1,
     }

@@ -29,7 +29,7 @@ from tests.report.pages import HOSTILE, POLICY, RATERS, a_round, rows
 @pytest.fixture(scope="module")
 def judged():
     ratings = a_round()
-    found = assess(ratings, POLICY, Contract.default())
+    found = assess(ratings, POLICY, Contract.none())
     return JudgedRound("<u>project</u>", "week <1>", ratings, POLICY, found)
 
 
@@ -146,7 +146,7 @@ def test_a_page_can_show_a_round_whose_model_rated_an_item_that_nobody_else_did(
     alone = pd.DataFrame([{"item": "a", "rater": "model", "label": "safe", "occurrence": 1}])
     frame = pd.concat([alone, rows()], ignore_index=True)
     ratings = Ratings.from_frame(frame, judged.ratings.scale, classifiers=["model"])
-    found = assess(ratings, POLICY, Contract.default())
+    found = assess(ratings, POLICY, Contract.none())
     wider = replace(judged, ratings=ratings, assessment=found)
     assert OF_ROUND["Raters"](wider).tables[1] == OF_ROUND["Raters"](judged).tables[1]
 
@@ -305,7 +305,7 @@ def test_one_statistic_has_one_interval_on_a_page():
     frame = pd.DataFrame(said, columns=["item", "rater", "label"])
     policy = replace(POLICY, n_resamples=3_000)
     ratings = Ratings.from_frame(frame, Scale(("no", "yes")))
-    found = assess(ratings, policy, Contract.default())
+    found = assess(ratings, policy, Contract.none())
     (rule, *_) = found.decision.verdicts
     categories = JudgedRound("p", "w", ratings, policy, found).categories
     assert [each.interval for each in categories] == [pytest.approx(rule.estimate.interval)] * 2
@@ -322,7 +322,7 @@ def test_pairs_on_an_ordered_scale_are_compared_with_weights():
         columns=["item", "rater", "label"],
     )
     ratings = Ratings.from_frame(frame, Scale((0, 1, 2, 3, 4), "ordinal"))
-    found = assess(ratings, POLICY, Contract.default())
+    found = assess(ratings, POLICY, Contract.none())
     judged = JudgedRound("", "ordered", ratings, POLICY, found)
     assert {each.measure for each in judged.pairs} == {"cohen_kappa_quadratic"}
 

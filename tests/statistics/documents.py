@@ -1,19 +1,24 @@
 """Documents whose sentences are the items of a round."""
 
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.integrity import USUAL_INTEGRITY, Integrity
 from agreement_pipeline.ratings import Ratings, Scale
 
 TWO = Scale(("no", "yes"))
 
 
-BEFORE = Contract.load(Path(__file__).parents[1] / "golden/contracts/84f78c91")
-BARE = Contract.from_mapping({name: [of[0].to_mapping()] for name, of in BEFORE.tables.items()})
-"""A contract with one bound of its own, which stands in the place of those of the policy."""
+NOTHING_BOUNDED = Integrity(
+    **{
+        name: replace(bound, effect="not_asked")
+        for name, bound in vars(USUAL_INTEGRITY).items()
+        if not isinstance(bound, str)
+    }
+)
+"""No fact about the round is asked: simulated documents are like each other."""
 
 
 def documents(seed=0, *, n=30, sentences=8, hard=0.3, alike=True):

@@ -10,15 +10,17 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.release import open_release, release_round
 from agreement_pipeline.store import Store
-from tests.statistics.documents import BARE, documents, ratings, without_clusters
+from tests.statistics.documents import NOTHING_BOUNDED, documents, ratings, without_clusters
 
 
 def strict(**rule):
-    return Policy("p", 1, (Rule("krippendorff_alpha", **rule),), n_resamples=2000)
+    return Policy(
+        "p", 1, (Rule("krippendorff_alpha", **rule),), n_resamples=2000, integrity=NOTHING_BOUNDED
+    )
 
 
 def test_the_reason_says_how_many_clusters_and_how_many_more_would_decide():
-    found = assess(ratings(documents(14, hard=0.15)), strict(), BARE).decision
+    found = assess(ratings(documents(14, hard=0.15)), strict(), Contract.none()).decision
     assert not found.admitted
     assert "on 240 items in 30 clusters: " in found.reasons[0]
     assert re.search(
@@ -31,7 +33,8 @@ def test_the_reason_says_how_many_clusters_and_how_many_more_would_decide():
 def test_a_round_that_items_one_by_one_would_admit_waits_for_more_documents():
     frame = documents(17, n=40, sentences=20, hard=0.09)
     single, whole = (
-        assess(ratings(each), strict(), BARE).decision for each in (without_clusters(frame), frame)
+        assess(ratings(each), strict(), Contract.none()).decision
+        for each in (without_clusters(frame), frame)
     )
     assert single.admitted
     assert not whole.admitted
@@ -48,7 +51,7 @@ def clustered_release(tmp_path):
         ratings(frame, classifiers=()),
     )
     store.ingest("r1", released, tmp_path / "export.csv")
-    return release_round(store, "r1", strict(), BARE, project="demo").path, released
+    return release_round(store, "r1", strict(), Contract.none(), project="demo").path, released
 
 
 def test_a_release_carries_its_clusters_and_derives_its_decision_from_them(clustered_release):
@@ -62,23 +65,6 @@ def test_a_release_carries_its_clusters_and_derives_its_decision_from_them(clust
         "confidence",
         "cluster",
     ]
-
-
-def test_a_contract_may_ask_for_clusters():
-    entry = {
-        "type": "expect_column_unique_value_count_to_be_between",
-        "kwargs": {"column": "cluster", "min_value": 5},
-        "description": "at least 5 documents are required",
-        "meta": {"check": "documents", "when": "cluster"},
-    }
-    mapping = BARE.to_mapping()
-    contract = Contract.from_mapping({**mapping, "items": [*mapping["items"], entry]})
-    few, many, none = (
-        next(each for each in contract.check(ratings(frame)) if each.check == "documents")
-        for frame in (documents(n=4), documents(n=5), without_clusters(documents(n=4)))
-    )
-    assert (few.passed, many.passed, none.passed) == (False, True, True)
-    assert "column cluster was not delivered, so nothing was checked" in none.description
 
 
 # The command line

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import applicable_measures, estimate, measure_ratings, survey
@@ -17,7 +18,14 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
-from tests.statistics.documents import BARE, TWO, documents, ratings, width, without_clusters
+from tests.statistics.documents import (
+    NOTHING_BOUNDED,
+    TWO,
+    documents,
+    ratings,
+    width,
+    without_clusters,
+)
 
 NUMBERS = Scale(None, "interval")
 
@@ -122,9 +130,8 @@ def test_of_one_cluster_nothing_is_said_of_others():
     once = frame[(frame["cluster"] == "document 0") | (frame["rater"] == "r0")]
     why = "agreement is read on items of 1 cluster; 2 are required for an interval"
     for each in (frame.assign(cluster="all"), once):
-        found = assess(
-            ratings(each, classifiers=()), Policy("p", 1, (Rule("krippendorff_alpha"),)), BARE
-        )
+        policy = Policy("p", 1, (Rule("krippendorff_alpha"),), integrity=NOTHING_BOUNDED)
+        found = assess(ratings(each, classifiers=()), policy, Contract.none())
         assert [estimate.undefined for estimate in found.estimates] == [why]
         assert not found.decision.admitted
         assert found.decision.codes == ("undefined",)

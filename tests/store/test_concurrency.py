@@ -28,7 +28,7 @@ from agreement_pipeline.release import (
 from agreement_pipeline.store import Store
 from tests.releases import current_release, withdraw
 
-CONTRACT = Contract.default()
+CONTRACT = Contract.none()
 POLICIES = {
     "usual": Policy("usual", 1, (Rule("krippendorff_alpha"),), n_resamples=1000),
     "stricter": Policy(

@@ -5,7 +5,6 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
@@ -16,12 +15,12 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.policy import load_policy
-from agreement_pipeline.release import judge_round, release_round
+from agreement_pipeline.release import judge_round, reassess, release_round
 from agreement_pipeline.store import Store
 from tools.golden.write import FORUM, LAB, MEASURES, NOTES, PROJECT, SIZES, Round
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-READ = ("f39a52d", "1d52570", "91b21cb")
+READ = ("f39a52d", "1d52570", "91b21cb", "bcac661")
 STORES = ("forum", "others")
 ADVICE = re.compile(
     r"; about (\d+) more clusters of items would decide with an even chance, if agreement stays "
@@ -52,9 +51,9 @@ def said(commit, name):
 
 
 def contract(commit):
-    """The built-in contract of a version that is read. The older ones had no name."""
-    folder, name = ("d4ffe4e0", "default") if commit == "91b21cb" else ("e08ac460", "")
-    return replace(Contract.load(GOLDEN / "contracts" / folder), contract=name)
+    """The built-in contract of a version, which it asked of rows and items, as a release has it."""
+    path = next((GOLDEN / commit).rglob("policy.json"))
+    return Contract.from_mapping(json.loads(path.read_bytes())["contract"])
 
 
 def policy(commit):
@@ -211,7 +210,7 @@ def test_a_source_read_again_has_the_digest_and_the_estimates_that_it_had(commit
     then = {digest: found for each in kept for digest, found in each["estimates"].items()}
     digest, estimates = read_now[name]
     # Units of marked objects now come with their documents, which the digest binds.
-    assert (digest == rounds[name]) is (name != NOTES.name)
+    assert (digest == rounds[name]) is (name != NOTES.name or commit == "bcac661")
     assert_alike(estimates, then[rounds[name]])
 
 
@@ -220,12 +219,28 @@ def test_a_new_round_goes_on_top(commit, copied):
     store, then = copied(commit, "forum"), said(commit, "forum")
     source = GOLDEN / "sources" / "forum-1.csv"
     store.ingest("forum-4", store.ratings("forum-1"), source)
-    made = release_round(store, "forum-4", policy(commit), Contract.default(), project=PROJECT)
+    made = release_round(store, "forum-4", policy(commit), Contract.none(), project=PROJECT)
     assert verify_release(made.path).ratings["forum-4"].digest == then["rounds"]["forum-1"]
     assert len(store.history()) == len(then["history"]) + 3
     assert store.history()[len(then["history"])]["event"] == "ingested"
     (standing,) = [called for called, facts in then["releases"].items() if "refused" not in facts]
     assert open_release(store.root / "releases" / standing, store=store)
+
+
+@pytest.mark.parametrize("commit", READ)
+def test_a_round_is_judged_and_released_again_without_the_contract_of_then(commit, copied):
+    store = copied(commit, "forum")
+    (before,) = [entry["release"] for entry in store.in_force()]
+    found = [*reassess(store, policy(commit), Contract.none())]
+    assert not [each.error for each in found if each.error or each.withdrawn]
+    decided = {each.round: each.judged.decision for each in found}
+    then = said(commit, "forum")["decisions"]
+    assert {name: decision.outcome for name, decision in decided.items()} == {
+        name: decisions[-1]["decision"] for name, decisions in then.items()
+    }
+    made = release_round(store, "forum-1", policy(commit), Contract.none(), project=PROJECT)
+    assert verify_release(made.path).contract == Contract.none()
+    assert open_release(store.root / "releases" / before, store=store).rounds == ("forum-1",)
 
 
 @pytest.mark.parametrize("commit", READ)

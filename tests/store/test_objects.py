@@ -14,7 +14,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import LargeFile
-from agreement_pipeline.policy import Policy, Rule, assess
+from agreement_pipeline.policy import Policy, Rule, assess, decision
 from agreement_pipeline.release import decisions, open_release, release_round, tables
 from agreement_pipeline.store import Store, digest_at, objects, storage_at
 from agreement_pipeline.store.objects import ObjectStorage
@@ -29,9 +29,9 @@ SALT = b"a salt for tests"
 
 
 @pytest.fixture
-def no_contract(monkeypatch):
-    monkeypatch.setattr(Contract, "check", lambda *_: ())
-    return Contract.default()
+def nothing_asked(monkeypatch):
+    monkeypatch.setattr(decision, "check_integrity", lambda *_: ())
+    return Contract.none()
 
 
 def test_bytes_are_kept_once_and_others_never_take_their_place(bucket):
@@ -200,11 +200,11 @@ def test_leases_of_the_past_are_removed_now_and_then(bucket, monkeypatch):
 
 @pytest.mark.slow
 def test_a_release_killed_while_it_is_put_is_not_there_or_whole_and_the_next_run_puts_it(
-    bucket, original, no_contract, monkeypatch
+    bucket, original, nothing_asked, monkeypatch
 ):
     """At every third put, since a process takes a second before it speaks to a bucket."""
     monkeypatch.setattr(objects, "LEASE_SECONDS", 0.2)
-    decided = {POLICY.digest: assess(make_ratings(), POLICY, no_contract, version=1)}
+    decided = {POLICY.digest: assess(make_ratings(), POLICY, nothing_asked, version=1)}
     for module in (decisions, tables):
         monkeypatch.setattr(module, "assess", lambda _, policy, *__, **___: decided[policy.digest])
     for n in count(1, 3):
@@ -212,7 +212,7 @@ def test_a_release_killed_while_it_is_put_is_not_there_or_whole_and_the_next_run
         Store(place, salt=SALT).ingest("r1", make_ratings(), original)
         if not killed(
             lambda place=place: release_round(
-                Store(place, salt=SALT), "r1", POLICY, no_contract, project="demo"
+                Store(place, salt=SALT), "r1", POLICY, nothing_asked, project="demo"
             ),
             n,
             [(ObjectStorage, "put")],
@@ -222,7 +222,7 @@ def test_a_release_killed_while_it_is_put_is_not_there_or_whole_and_the_next_run
         left = current_release(store, "r1")
         assert left is None or open_release(left).rounds == ("r1",)
         assert open_release(
-            release_round(store, "r1", POLICY, no_contract, project="demo").path
+            release_round(store, "r1", POLICY, nothing_asked, project="demo").path
         ).path == current_release(store, "r1")
         assert [entry["event"] for entry in store.history()] == ["ingested", "decided", "released"]
     assert n > 15
@@ -262,20 +262,20 @@ def test_who_comes_late_with_a_number_long_past_has_not_got_the_lease(bucket):
 
 
 def test_a_round_goes_from_delivery_to_release_and_back_in_a_bucket(
-    bucket, original, no_contract, capsys
+    bucket, original, nothing_asked, capsys
 ):
     store = Store(bucket, salt=SALT)
     version = store.ingest("r1", make_ratings(), original)
     assert store.storage.read(f"originals/{version.original_digest}/export.csv") == b"as delivered"
     assert Store(bucket).ratings("r1").digest == make_ratings().digest
-    path = release_round(store, "r1", POLICY, no_contract, project="demo").path
+    path = release_round(store, "r1", POLICY, nothing_asked, project="demo").path
     assert str(path).startswith(f"{bucket}/releases/r1/")
     assert current_release(store, "r1") == path
     assert len(open_release(str(path)).train) == 90
     assert main(["verify", str(path)]) == 0
     store.ingest("r1", make_ratings(disagreements=60), original)
     with pytest.raises(ReleaseHeldError):
-        release_round(store, "r1", POLICY, no_contract, project="demo")
+        release_round(store, "r1", POLICY, nothing_asked, project="demo")
     with pytest.raises(ReleaseInvalidError, match="withdrawn on"):
         open_release(str(path))
     assert main(["verify", str(path)]) == 11

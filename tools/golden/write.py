@@ -103,7 +103,7 @@ class Writer:
         root.mkdir(parents=True)
         (root / "salt").write_bytes(KEY)
         self.store = Store(str(root))
-        self.policy, self.contract = load_policy(policy), Contract.default()
+        self.policy, self.contract = load_policy(policy), Contract.none()
         self.said: dict[str, Any] = {"decisions": {}, "estimates": {}, "releases": {}}
 
     def write_forum(self) -> None:
