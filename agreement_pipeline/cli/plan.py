@@ -35,11 +35,12 @@ from agreement_pipeline.policy import (
     Policy,
     advise_on_label,
     describe_drawn_part_needed,
+    estimate_chance,
     load_policy,
     warn_of_unplanned_look,
 )
 from agreement_pipeline.policy import plan as plan_items
-from agreement_pipeline.ratings import TrainingLabel, Trains, default_label
+from agreement_pipeline.ratings import Ratings, TrainingLabel, Trains, default_label
 from agreement_pipeline.report import svg_file
 from agreement_pipeline.text import listed
 
@@ -63,7 +64,13 @@ def _parse_image_path(text: str) -> Path:
     return path
 
 
-def _draw_sentence(policy: Policy, wrong: float, probability: float) -> str:
+def _draw_sentence(
+    policy: Policy,
+    wrong: float,
+    probability: float,
+    earlier: Ratings | None,
+    **expected: Any,
+) -> str:
     from agreement_pipeline.models import items_to_draw
 
     if policy.silver is None:
@@ -72,10 +79,18 @@ def _draw_sentence(policy: Policy, wrong: float, probability: float) -> str:
     level = policy.confidence_level
     n = items_to_draw(max_wrong, wrong, probability=probability, confidence_level=level)
     draw = f"draw {n:,} items" if n else "no draw of 10,000 items or fewer is enough"
-    return (
+    sentence = (
         f"of a round that a classifier labelled: {draw}, if {wrong:.2%} of its labels are wrong "
         f"and the limit of {max_wrong:.2%} is to be met with {probability:.0%}; {raters} people "
         "label each item"
+    )
+    if n is None or policy.looks is not None:
+        return sentence
+    chance = estimate_chance(policy, n, earlier, labels_an_item=raters, **expected)
+    agreement = "is over the cut-off" if earlier is not None else f"is {expected['expected']:g}"
+    return (
+        f"{sentence}. If their agreement {agreement}, they meet the rules on agreement there with "
+        f"{chance:.0%}, and the round meets both with about {chance * probability:.0%}"
     )
 
 
@@ -205,7 +220,14 @@ def plan(
                 say_aside(f"{sentence} Draw them: agreement-pipeline draw --second-panel ROUND.")
     if cost := warn_of_unplanned_look(judged_by):
         say_aside(cost)
-    if silver := _draw_sentence(judged_by, wrong, probability):
+    if silver := _draw_sentence(
+        judged_by,
+        wrong,
+        probability,
+        earlier,
+        expected=options["expected"],
+        prevalence=options["prevalence"],
+    ):
         say_aside(silver)
     figure = build_plan_figure(plans) if plot else None
     if plot and figure:

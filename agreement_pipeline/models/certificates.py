@@ -64,6 +64,10 @@ WORDS: Paths = frozenset(
 BOUND = ("decision", "ratings_digest", "policy_digest", "contract_digest")
 NOT_SHOWN = "not shown that it may stand in for a rater (alternative-annotator test)"
 UNSAID = "its export does not say which labels began as a suggestion, perhaps this classifier's own"
+UNRELATED = (
+    "items are taken as unrelated; if several are of one document or author, name its column as "
+    "cluster"
+)
 OTHER_CONTENTS = "certificate_other_contents"
 PARTS = tuple(field.name for field in fields(Identity))
 Entry = Mapping[str, Any]
@@ -208,6 +212,10 @@ class Certificate:
                 yield f"round {name}: {NOT_SHOWN}"
             if not evidence["says_assisted"]:
                 yield f"round {name}: {UNSAID}"
+        if taken_as_unrelated := [
+            name for name, evidence in self.rounds.items() if "in_clusters" not in evidence
+        ]:
+            yield f"rounds {listed(taken_as_unrelated)}: {UNRELATED}"
         for waiver in self.terms.waivers:
             by = f"{waiver.who}, until {waiver.until}: {waiver.why}"
             yield f"round {waiver.subject.round}: its panel has a {waiver.kind} by {by}"
@@ -525,6 +533,7 @@ def _build_evidence(judged_round: Judged, identity: Identity, rules: Policy) -> 
         "ratings_digest": judged_round.version.ratings_digest,
         "items": ratings.n_items,
         "raters": len(ratings.raters),
+        **({"in_clusters": True} if "cluster" in ratings.has else {}),
         "says_assisted": ratings.is_assistance_known,
         "verdicts": [verdict.to_mapping() for verdict in verdicts],
         "alternative_annotator_test": {field: getattr(test, field) for field in test_fields},

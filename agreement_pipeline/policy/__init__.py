@@ -35,6 +35,7 @@ from agreement_pipeline.policy.planning import (
     DEFAULT_PREVALENCE as DEFAULT_PREVALENCE,
     DEFAULT_PROBABILITY as DEFAULT_PROBABILITY,
     Plan as Plan,
+    estimate_chance as estimate_chance,
     plan as plan,
     warn_of_unplanned_look as warn_of_unplanned_look,
 )

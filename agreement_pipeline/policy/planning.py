@@ -303,6 +303,43 @@ def plan(
     )
 
 
+def estimate_chance(
+    policy: Policy,
+    n_items: int,
+    earlier: Ratings | None = None,
+    *,
+    expected: float = DEFAULT_EXPECTED_VALUE,
+    prevalence: Sequence[float] = DEFAULT_PREVALENCE,
+    labels_an_item: int = DEFAULT_LABELS_PER_ITEM[0],
+    n_rounds: int = N_ROUNDS,
+) -> float:
+    """How likely a round of so many items meets the rule of the round that is hardest to meet.
+
+    Parameters are those of `plan`. Items are like those of an earlier round if its agreement is
+    over the cut-off, or have the value expected.
+    """
+    n_fewer = max(N_RESAMPLES, policy.inference.min_resamples())
+    inference = replace(policy.inference, n_resamples=n_fewer)
+    chances = []
+    for rule in policy.rules:
+        if rule.effect != "hold" or rule.scope != "round":
+            continue
+        if earlier is not None:
+            population = select_population(earlier, rule)
+            sample_estimate = estimate(rule.measure, population, inference)
+            chances.append(Forecast(sample_estimate, rule.reliable).chance(n_items))
+            continue
+        population = build_assumed_population(rule.measure, expected, prevalence, labels_an_item)
+        judging = RuleOnSimulation(rule.measure, rule.reliable, rule.min_items, inference, 1)
+        rounds = simulate_rounds(population, n_items, n_rounds, np.random.default_rng(n_items))
+        decided = [
+            judging.decides(estimate(rule.measure, drawn, judging.inference_at_look(number)))
+            for number, drawn in enumerate(rounds)
+        ]
+        chances.append(sum(decided) / n_rounds)
+    return min(chances, default=1.0)
+
+
 def _plan_label(
     rule: Rule,
     design: LabelDesign,

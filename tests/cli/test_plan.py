@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from agreement_pipeline.cli import main
@@ -60,3 +62,16 @@ def test_a_picture_that_cannot_be_written_is_refused_before_the_simulation(tmp_p
     asked = ["plan", "--policy", str(tmp_path / "absent.yaml")]
     assert main([*asked, "--plot", str(tmp_path / "plan.png")]) == 2
     assert "plan.png; expected a name ending in .svg" in capsys.readouterr().err
+
+
+def test_a_plan_for_a_round_of_a_model_says_the_chance_of_both_rules(capsys):
+    """Of 20,000 labels 2 % are wrong, so 390 drawn ones meet the limit in nine of ten rounds."""
+    said = ["plan", "--policy", "silver-standard", "--wrong", "0.02", "--expected", "0.9"]
+    assert main(said) == 0
+    words = (
+        r"draw 390 items, .* If their agreement is 0\.9, they meet the rules on agreement there "
+        r"with (\d+)%, and the round meets both with about (\d+)%"
+    )
+    ((of_panel, of_both),) = re.findall(words, capsys.readouterr().err)
+    assert int(of_panel) > 95
+    assert int(of_both) == pytest.approx(0.9 * int(of_panel), abs=1)

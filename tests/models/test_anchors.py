@@ -47,6 +47,22 @@ def test_of_300_anchors_luck_at_the_first_look_ends_no_more_than_promised():
     assert np.mean(found) <= TAIL + 3 * np.sqrt(TAIL * (1 - TAIL) / 40)
 
 
+@pytest.mark.parametrize(("lost", "least", "most"), [(0.0, 0.0, 0.1), (LOST, 0.15, 0.5)])
+def test_luck_when_it_was_certified_counts_at_the_edge_of_what_may_be_lost(lost, least, most):
+    """Of 100 anchors, as docs/proofs/silver.md says for years of 52 looks."""
+    rng = np.random.default_rng(9)
+    found = [
+        compare_with_anchors(
+            (rng.random(100) < 0.8).astype(float),
+            (rng.random((52, 100)) < 0.8 - lost).astype(float),
+            LOST,
+            TAIL,
+        ).drifted
+        for _ in range(60)
+    ]
+    assert least <= np.mean(found) <= most
+
+
 @pytest.mark.parametrize(("since", "least"), [(0, 0.95), (6, 0.9)])
 def test_a_loss_of_a_fifth_is_seen_within_a_year(since, least):
     right = np.full(100, 0.9)

@@ -86,6 +86,8 @@ def test_a_certificate_says_what_agrees_with_whom_until_when(store, ingested):
     assert found.warnings == (
         "round r1: its export does not say which labels began as a suggestion, perhaps this "
         "classifier's own",
+        "rounds ['r1']: items are taken as unrelated; if several are of one document or author, "
+        "name its column as cluster",
         "not known of it: ['date']",
     )
 
@@ -187,6 +189,19 @@ def test_a_test_that_is_not_passed_is_said(store, ingested):
     assert found.certified
     assert found.rounds["r2"]["alternative_annotator_test"]["winning_rate"] is None
     assert "not shown that it may stand in for a rater" in found.warnings[0]
+
+
+def test_items_without_clusters_are_taken_as_unrelated_which_is_said(store, ingested, original):
+    ingested("r1")
+    unrelated = "rounds ['r1']: items are taken as unrelated; "
+    assert any(each.startswith(unrelated) for each in certified(store).warnings)
+    frame = make_ratings(prefix="k").to_pandas()
+    in_pairs = frame.assign(cluster=frame["item"].str[1:].astype(int) // 2)
+    store.ingest("r2", Ratings.from_frame(in_pairs, SCALE, classifiers=["judge"]), original)
+    found = certified(store, ["r2"], reason="in clusters")
+    assert "in 45 clusters" in found.reasons[0]
+    assert not any("taken as unrelated" in each for each in found.warnings)
+    assert open_certificate(store, JUDGE).warnings == found.warnings
 
 
 def test_only_the_classifier_itself_is_judged(store, original):

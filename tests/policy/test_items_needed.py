@@ -11,7 +11,7 @@ from agreement_pipeline import Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy import planning
+from agreement_pipeline.policy import Policy, Rule, estimate_chance, planning
 from agreement_pipeline.policy.planning import (
     build_assumed_population,
     plan_measure,
@@ -334,3 +334,21 @@ def test_an_expected_value_just_under_the_cutoff_is_not_printed_as_it():
 def test_full_agreement_on_one_category_is_never_enough():
     one = CategoryCounts([[3, 0]], [50], scale=Scale(("n", "y")))
     assert planning.find_min_items(ALPHA, 0.8, one) is None
+
+
+def test_the_chance_of_a_number_of_items_is_the_share_of_rounds_that_another_simulation_admits():
+    policy = Policy("p", 1, (Rule(ALPHA), Rule("percent_agreement", reliable=0.7, tentative=0.667)))
+    chance = estimate_chance(policy, 390, expected=0.84, prevalence=(0.8, 0.2))
+    rng = np.random.default_rng(2)
+    limits = [
+        estimate(
+            ALPHA,
+            rounds_of_clear_and_guessed_items(rng, 0.84, (0.8, 0.2), 3, 390),
+            replace(LIMIT, seed=number),
+        ).interval.low
+        for number in range(400)
+    ]
+    decided = np.mean(np.array(limits) >= 0.8)
+    assert 0.1 < decided < 0.9
+    three_errors = 3 * np.sqrt(0.25 * (1 / len(limits) + 1 / planning.N_ROUNDS))
+    assert chance == pytest.approx(decided, abs=three_errors)
