@@ -162,6 +162,31 @@ def more_slips(rng: np.random.Generator) -> Round:
     return slips(rng, 0.02)
 
 
+def most_slips(rng: np.random.Generator) -> Round:
+    """5 % of slips, of which four in five were corrected."""
+    of = slips(rng, 0.05)
+    stays = (of.first != of.last) & (rng.random(of.first.shape) < 0.2)
+    changed = np.where(stays, np.nan, of.changed)
+    return replace(of, last=np.where(stays, of.first, of.last), changed=changed)
+
+
+def swapped(rng: np.random.Generator) -> Round:
+    """A bug had swapped 60 labels of one rater, which were corrected."""
+    of = _good(rng)
+    which = np.zeros(of.first.shape, dtype=bool)
+    which[rng.choice(N_ITEMS, 60, replace=False), 0] = True
+    first = np.where(which, (of.first + 1) % len(SHARES), of.first)
+    return written_again(replace(of, first=first), which, of.last)
+
+
+def third_and_audit(rng: np.random.Generator) -> Round:
+    """A third rater where two differ, and on 70 % of the other items too."""
+    of = _good(rng)
+    labelled_too = disputed(replace(of, first=of.first[:, :2])) | (rng.random((N_ITEMS, 1)) < 0.7)
+    said = np.hstack([of.first[:, :2], np.where(labelled_too, of.first[:, 2:], -1)])
+    return replace(of, first=said, last=said)
+
+
 def uneven(rng: np.random.Generator) -> Round:
     """Five raters of uneven workloads, and 1 % of slips."""
     of = _good(rng, 5)
@@ -234,6 +259,11 @@ HONEST = {
     "a fifth of the items was labelled once more by all": redone,
     "the first rater changed 8 % before the others began": before_others,
 }
+CORRECTED = {
+    "5 % of slips, four in five corrected late": most_slips,
+    "a bug had swapped 60 labels of a rater, and was corrected": swapped,
+    "a third rater where two differ, and on 70 % of the others": third_and_audit,
+}
 Made = Callable[[np.random.Generator], Round]
 
 
@@ -262,7 +292,8 @@ def is_told(decision: Decision, of: Round, carried: str) -> bool:
 
 
 def rounds(made: Made, n: int) -> Iterator[Round]:
-    return seeded(made, n, SEED, [*RELABELLED.values(), *HONEST.values()].index(made))
+    every = [*RELABELLED.values(), *HONEST.values(), *CORRECTED.values()]
+    return seeded(made, n, SEED, every.index(made))
 
 
 def held(made: Made, carried: str, n: int) -> float:
@@ -291,3 +322,10 @@ def honest_changes(asked: Asked) -> Iterator[Cells]:
     """How often an honest round is held for its changes."""
     for name, made in HONEST.items():
         yield name, *(f"{held(made, carried, asked.rounds):.1f}" for carried in HOLDING)
+
+
+@study(f"round: held for changes, % | {' | '.join(HOLDING)}", rounds=100)
+def larger_corrections(asked: Asked) -> Iterator[Cells]:
+    """How often an honest round is held that was corrected on many labels."""
+    for name, made in CORRECTED.items():
+        yield name, *(f"{held(made, carried, asked.rounds):.0f}" for carried in HOLDING)

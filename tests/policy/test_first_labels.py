@@ -13,12 +13,16 @@ from agreement_pipeline.integrity import relabel_late_changes
 from agreement_pipeline.policy import Policy, Rule, assess, describe_first_labels, load_policy
 from agreement_pipeline.ratings import Ratings, Scale
 from benchmarks.studies.relabelling import (
+    CORRECTED,
     HONEST,
     guessed_anew,
     looked_again,
     overwritten,
     rounds,
     slips,
+)
+from benchmarks.studies.relabelling import (
+    decided as decided_by_standard,
 )
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -153,3 +157,15 @@ def test_a_table_tells_first_labels_by_the_columns_that_are_named(tmp_path, caps
     assert said in capsys.readouterr().out
     main(asked)
     assert CANNOT in capsys.readouterr().out
+
+
+def test_a_large_correction_is_held_and_says_how_it_may_be_admitted():
+    (of,) = rounds(CORRECTED["a bug had swapped 60 labels of a rater, and was corrected"], 1)
+    by_times, by_deliveries = (
+        decided_by_standard(of, carried) for carried in ("times", "two deliveries")
+    )
+    assert by_times.codes == ("labels_given_again",)
+    assert "if the 60 labels that were changed late had differed before" in by_times.reasons[0]
+    assert "labels_given_again" in by_deliveries.codes
+    for way_out in ("deliver the first labels", "random sample", "waiver"):
+        assert way_out in by_deliveries.reasons[0]
