@@ -340,6 +340,12 @@ def count_labels_not_kept(ratings: Ratings, earlier_ratings: Ratings) -> tuple[i
     return int((joint["label_then"] != joint["label"]).sum()), len(earlier_labels)
 
 
+def are_nearly_the_same(ratings: Ratings, earlier_ratings: Ratings) -> bool:
+    """Whether slips explain how many of the earlier labels are others now, or gone."""
+    n_changed, n_labels = count_labels_not_kept(ratings, earlier_ratings)
+    return n_changed <= MAX_SLIP_SHARE * n_labels
+
+
 def count_labels_before(ratings: Ratings, moment: datetime) -> int:
     """How many labels are surely dated before a moment, whatever zone their times are in."""
     if "timestamp" not in ratings.has:

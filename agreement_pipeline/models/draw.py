@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from math import sqrt
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.models.correction import (
@@ -30,13 +30,10 @@ from agreement_pipeline.models.correction import (
     only_classifier,
     refuse_design,
 )
-from agreement_pipeline.ratings import CONTENT_PREFIX, Ratings
+from agreement_pipeline.ratings import CONTENT_PREFIX, Ratings, contents_by_item
 from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import called, counted, joined, listed
 from agreement_pipeline.yaml_files import validate_settings
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MIN_UNITS_OF_STRATUM = 2
 DEFAULT_RIGHT_SHARE = 0.9
@@ -513,35 +510,13 @@ def _labelled_items(population: Ratings, raters: Collection[str] | None = None) 
 
 def _digest_contents(ratings: Ratings, items: Collection[str]) -> dict[str, DigestByItem]:
     """What is known of each item by the name of the column. A column without values is none."""
-    columns = sorted(
-        column for column in ratings.has if column == "text" or column.startswith(CONTENT_PREFIX)
-    )
-    if not columns:
-        return {}
-    known = ratings.items(columns, names=items)
-    digests_by_column = dict[str, DigestByItem]()
-    for column in columns:
-        texts = _normalize_texts(known[column]).to_pylist()
-        digest_by_item = {
+    return {
+        column: {
             item: digest_of(text.encode())[:CONTENT_DIGEST_LENGTH]
-            for item, text in zip(known["item"].to_pylist(), texts, strict=True)
-            if text
+            for item, text in text_by_item.items()
         }
-        if digest_by_item:
-            digests_by_column[column] = digest_by_item
-    return digests_by_column
-
-
-def _normalize_texts(texts: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    """Texts that two files may write in different bytes are one: CSV often has other ends of lines
-    than Parquet, and no missing text but an empty one.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    composed = pc.utf8_normalize(texts.cast(pa.large_string()), form="NFC")
-    with_newlines = pc.replace_substring_regex(composed, "\r\n?", "\n")
-    return pc.utf8_trim_whitespace(with_newlines)
+        for column, text_by_item in contents_by_item(ratings, items).items()
+    }
 
 
 def _serialize_contents(digest_by_item: DigestByItem) -> bytes:

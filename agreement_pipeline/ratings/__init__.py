@@ -139,6 +139,7 @@ from agreement_pipeline.ratings.scale import (
 )
 from agreement_pipeline.ratings.views import (
     cluster_by_text as cluster_by_text,
+    contents_by_item as contents_by_item,
     dichotomize as dichotomize,
     drop_stratum as drop_stratum,
     measure_gold as measure_gold,

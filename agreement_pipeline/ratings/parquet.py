@@ -31,6 +31,8 @@ EXPANDED_BATCH_BYTES = 2**26
 MIN_BYTES_TO_READ_IN_PLACE = 2**20
 """So few bytes are sooner put into a table than asked for in their file."""
 SCHEMA, WRITTEN_BY = b"ARROW:schema", "parquet-cpp-arrow version "
+N_BYTES_AROUND = 12
+"""The mark PAR1 at both ends of a Parquet file, and the length of its footer."""
 BY_PREFIX = "DELTA_BYTE_ARRAY"
 """An encoding that keeps of a text only what differs from the one before it."""
 
@@ -169,22 +171,27 @@ class ParquetRows:
             return expanded_bytes(self._open_source(), names, MAX_EXPANDED_BYTES, group)
 
     def describes_only_rows(self, metadata: Mapping[bytes, bytes]) -> bool:
-        """False if the footer says more than where the rows are.
+        """False if the file has more than rows, and the footer more than where they are.
 
-        A reader passes over rows by statistics, and names labels by metadata, so a release has
-        neither beside its own.
+        A reader passes over rows by statistics or Bloom filters, takes columns from other files,
+        and names labels by metadata, so a release has none of these beside its own.
         """
         footer = self._file.metadata
         groups = [footer.row_group(group) for group in range(footer.num_row_groups)]
         columns = [group.column(index) for group in groups for index in range(footer.num_columns)]
+        n_bytes = sum(column.total_compressed_size for column in columns) + footer.serialized_size
         return (
             {**(footer.metadata or {}), SCHEMA: b""} == {**metadata, SCHEMA: b""}
             and footer.created_by.startswith(WRITTEN_BY)
             and not any(group.sorting_columns for group in groups)
             and not any(
-                column.is_stats_set or column.has_offset_index or column.has_column_index
+                column.is_stats_set
+                or column.has_offset_index
+                or column.has_column_index
+                or column.file_path
                 for column in columns
             )
+            and len(self.data) == n_bytes + N_BYTES_AROUND
         )
 
     @cached_property

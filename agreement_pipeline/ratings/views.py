@@ -1,5 +1,6 @@
 """Other ratings made of a round for one question, and what one check asks of it."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 from agreement_pipeline.engine import Relation
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import as_whole_numbers_or_missing
-from agreement_pipeline.ratings.cells import ISO_TIME, STRATUM, is_text_type
+from agreement_pipeline.ratings.cells import CONTENT_PREFIX, ISO_TIME, STRATUM, is_text_type
 from agreement_pipeline.ratings.frames import TEXT, arrow_to_pandas, times_as_seconds
 from agreement_pipeline.ratings.lookalikes import printed_forms
 from agreement_pipeline.ratings.ratings import CHANGES, Ratings, when_clauses_sql
@@ -55,6 +56,32 @@ def cluster_by_text(ratings: Ratings) -> Ratings:
         known=with_clusters(ratings.known),
         has=ratings.has | {"cluster"},
     )
+
+
+def contents_by_item(ratings: Ratings, items: Collection[str]) -> dict[str, dict[str, str]]:
+    """The texts and other contents of items that have some, by the name of the column.
+
+    Texts that two files may write in different bytes are one: CSV often has other ends of lines
+    than Parquet, and no missing text but an empty one. A column without texts is left out.
+    """
+    columns = sorted(
+        column for column in ratings.has if column == "text" or column.startswith(CONTENT_PREFIX)
+    )
+    if not columns:
+        return {}
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = ratings.items(columns, names=items)
+    texts_by_column = dict[str, dict[str, str]]()
+    for column in columns:
+        composed = pc.utf8_normalize(known[column].cast(pa.large_string()), form="NFC")
+        with_newlines = pc.replace_substring_regex(composed, "\r\n?", "\n")
+        texts = pc.utf8_trim_whitespace(with_newlines).to_pylist()
+        pairs = zip(known["item"].to_pylist(), texts, strict=True)
+        if text_by_item := {item: text for item, text in pairs if text}:
+            texts_by_column[column] = text_by_item
+    return texts_by_column
 
 
 def measure_gold(ratings: Ratings) -> Ratings:

@@ -51,15 +51,19 @@ def is_foreign(name: str) -> bool:
 
     >>> is_foreign("data/.DS_Store"), is_foreign(".cache/huggingface/download/README.md.metadata")
     (True, True)
-    >>> is_foreign("data/more.parquet"), is_foreign(".cache/more.parquet")
-    (False, False)
+    >>> is_foreign("data/more.parquet"), is_foreign(".cache/more.parquet"), is_foreign(".git/HEAD")
+    (False, False, True)
+    >>> is_foreign(".git/more.parquet")
+    False
     """
     folder, _, _ = name.partition("/")
     file = name.rpartition("/")[2]
+    # a pattern such as **/*.parquet may take it, and half of a file of macOS too
+    if file.endswith(".parquet"):
+        return False
     if folder in FOREIGN_FOLDERS and folder != file:
         return folder == ".git" or file in FOREIGN_FILES or file.endswith(FOREIGN_SUFFIXES)
-    # a pattern such as data/*.parquet may take the other half of a file of macOS
-    return file in FOREIGN_FILES or (file.startswith("._") and not file.endswith(".parquet"))
+    return file in FOREIGN_FILES or file.startswith("._")
 
 
 def foreign_files(path: Folder) -> tuple[str, ...]:

@@ -3,10 +3,11 @@
 Where raters know on which items they differed, agreement on new labels says nothing. So the raters
 label a random sample of the items once more, and its round judges them. The sample follows from
 the relabelled ratings and the store (`store.order_of_items`), and comes under a name of its own, so
-that nobody can choose it, draw it again or leave an attempt out.
+that nobody can choose it. Labels that come again give another one, so a held sample counts as long
+as the labels are nearly the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import takewhile
 
@@ -14,12 +15,13 @@ from agreement_pipeline.errors import RatingsError, StoreError, error_in_a_sente
 from agreement_pipeline.integrity import (
     Finding,
     are_dated_anew,
+    are_nearly_the_same,
     compare_with_sample,
     count_labels_before,
     count_labels_not_kept,
 )
 from agreement_pipeline.policy import Decision, Remedy, RoundRatings
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import CONTENT_PREFIX, Ratings, contents_by_item
 from agreement_pipeline.store import RoundVersion, Store, arrival_of, of_event, order_of_items
 from agreement_pipeline.text import counted, join_sentences
 
@@ -106,10 +108,12 @@ def check_remedy(
             f"{RoundRatings(version.round, version.ratings_digest)}"
         )
     try:
-        _require_held(store, remedy, ratings)
+        _require_held(store, remedy, version, ratings)
+        _require_first_sample(store, version, ratings, judge_sample)
         sample_version, sample = _read_sample(store, remedy)
         detail = _require_drawn(store, version, ratings, sample)
         _require_same_raters(ratings, sample)
+        _require_same_contents(ratings, sample)
         _require_labelled_once(store, sample_version, sample)
         _require_labels_of_a_second_look(store, version, ratings, sample)
         _require_labels_of_same_raters(ratings, sample)
@@ -131,30 +135,71 @@ def _version_of(store: Store, ratings: RoundRatings) -> RoundVersion | None:
     return next(matches, None)
 
 
-def _require_held(store: Store, remedy: Remedy, ratings: Ratings) -> None:
+def _require_held(store: Store, remedy: Remedy, version: RoundVersion, ratings: Ratings) -> None:
+    """The round that the remedy names was held, and came first.
+
+    No item of it may be gone, nor one of an earlier version of the relabelled round that was held.
+    """
     held_ratings, relabelled = remedy.held_ratings, remedy.remedied_by
     held_version = _version_of(store, held_ratings)
     arrivals = [
         arrival_of(store, *vars(round_ratings).values())
         for round_ratings in (held_ratings, relabelled)
     ]
-    decided = [
-        entry["decision"]
-        for entry in of_event("decided", store.history(held_ratings.round))
-        if entry["ratings_digest"] == held_ratings.ratings_digest
-    ]
-    if held_version is None or decided[-1:] != ["held"]:
+    if held_version is None or not _is_held(store, held_version):
         raise _RefutedRemedyError(f"the log has no decision that holds {held_ratings}")
     if arrivals[0] is None or arrivals[1] is None or arrivals[0]["number"] > arrivals[1]["number"]:
         raise _RefutedRemedyError(
             f"{held_ratings} came after {relabelled}, which should have its items labelled anew"
         )
-    items = _item_names(store.ratings_of(held_version))
-    if missing_items := items - _item_names(ratings):
-        raise _RefutedRemedyError(
-            f"{len(missing_items):,} of {counted(len(items), 'item')} of {held_ratings} have no "
-            f"label in {relabelled}, and which ones are left may have been chosen"
-        )
+    own_items = _item_names(ratings)
+    for former in (held_version, *_versions_before(store, version)):
+        if former != held_version and not _is_held(store, former):
+            continue
+        items = _item_names(store.ratings_of(former))
+        if (missing_items := items - own_items) and (former == held_version or items & own_items):
+            raise _RefutedRemedyError(
+                f"{len(missing_items):,} of {counted(len(items), 'item')} of "
+                f"{RoundRatings(former.round, former.ratings_digest)} have no "
+                f"label in {relabelled}, and which ones are left may have been chosen"
+            )
+
+
+def _is_held(store: Store, version: RoundVersion) -> bool:
+    decided = [
+        entry["decision"]
+        for entry in of_event("decided", store.history(version.round))
+        if entry["ratings_digest"] == version.ratings_digest
+    ]
+    return decided[-1:] == ["held"]
+
+
+def _versions_before(store: Store, version: RoundVersion) -> Iterator[RoundVersion]:
+    return takewhile(
+        lambda stored: stored.ratings_digest != version.ratings_digest,
+        store.versions(version.round),
+    )
+
+
+def _require_first_sample(
+    store: Store,
+    version: RoundVersion,
+    ratings: Ratings,
+    judge_sample: Callable[[RoundVersion], Decision],
+) -> None:
+    """Else a held sample could be drawn anew, as soon as a label is changed."""
+    for former in _versions_before(store, version):
+        former_ratings = RoundRatings(former.round, former.ratings_digest)
+        name = sample_name(former_ratings)
+        if (
+            name in store.rounds()
+            and are_nearly_the_same(ratings, store.ratings_of(former))
+            and not judge_sample(store.present(name)).admitted
+        ):
+            raise _RefutedRemedyError(
+                f"the sample {name} of nearly the same labels was held; expected labels that "
+                "raters gave anew since, since the best of several samples is no evidence"
+            )
 
 
 def _read_sample(store: Store, remedy: Remedy) -> tuple[RoundVersion, Ratings]:
@@ -189,15 +234,31 @@ def _require_drawn(store: Store, version: RoundVersion, ratings: Ratings, sample
 
 def _require_labelled_once(store: Store, version: RoundVersion, sample: Ratings) -> None:
     """A sample may grow, but nobody may label it until it is good."""
-    versions = store.versions(version.round)
-    for former in takewhile(
-        lambda stored: stored.ratings_digest != version.ratings_digest, versions
-    ):
+    for former in _versions_before(store, version):
         n_changed, n_labels = count_labels_not_kept(sample, store.ratings_of(former))
         if n_changed:
             raise _RefutedRemedyError(
                 f"{n_changed:,} of {counted(n_labels, 'label')} of the sample are others, or gone, "
                 "than when it first came; expected a sample that is labelled once"
+            )
+
+
+def _require_same_contents(ratings: Ratings, sample: Ratings) -> None:
+    """Raters who read other texts show nothing of the texts that train."""
+    items = _item_names(sample)
+    contents = contents_by_item(ratings, items)
+    for column, text_by_item in contents_by_item(sample, items).items():
+        others = sorted(
+            item
+            for item, text in contents.get(column, {}).items()
+            if text_by_item.get(item, text) != text
+        )
+        if others:
+            raise _RefutedRemedyError(
+                f"{len(others):,} of the {counted(len(items), 'item')} of the sample "
+                f"{'has' if len(others) == 1 else 'have'} another "
+                f"{column.removeprefix(CONTENT_PREFIX)} than the relabelled items, such as "
+                f"{others[0]!r}; expected the same"
             )
 
 

@@ -1,6 +1,7 @@
 """Files that are written and read a part at a time, against those of whole tables."""
 
 import io
+from inspect import signature
 
 import pandas as pd
 import pyarrow as pa
@@ -127,3 +128,45 @@ def test_long_texts_make_row_groups_short(monkeypatch):
 def test_other_bytes_are_refused():
     with pytest.raises(RatingsError, match="found one that cannot be read"):
         ParquetRows(b"PAR1 nothing PAR1")
+
+
+def in_another_file(data, tmp_path):
+    """The footer says that the columns lie elsewhere, as that of a data set of many files does."""
+    size = int.from_bytes(data[-8:-4], "little")
+    footer = pq.read_metadata(io.BytesIO(data))
+    footer.set_file_path("elsewhere.parquet")
+    footer.write_metadata_file(tmp_path / "footer")
+    return data[: -8 - size] + (tmp_path / "footer").read_bytes()[4:]
+
+
+WITH_BLOOM_FILTERS = pytest.mark.skipif(
+    "bloom_filter_options" not in signature(pq.ParquetWriter).parameters,
+    reason="this version of pyarrow writes none",
+)
+
+
+@pytest.mark.parametrize(
+    ("how", "is_plain"),
+    [
+        ({}, True),
+        ({"compression": "gzip", "row_group_size": 2}, True),
+        ({"write_statistics": True}, False),
+        ({"write_page_index": True}, False),
+        pytest.param({"bloom_filter_options": {"label": True}}, False, marks=WITH_BLOOM_FILTERS),
+        ({"sorting_columns": [pq.SortingColumn(0)]}, False),
+    ],
+    ids=["rows", "rows in groups", "statistics", "index of pages", "bloom filter", "order"],
+)
+def test_a_file_that_says_more_than_its_rows_is_told(how, is_plain, tmp_path):
+    """By a Bloom filter of zeros, DuckDB passes over all rows of a filtered query."""
+    table = pa.table({"id": ["i1", "i2", "i3"], "label": ["no", "yes", "no"]})
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **{"write_statistics": False, **how})
+    data = sink.getvalue()
+    assert ParquetRows(data).describes_only_rows(table.schema.metadata or {}) is is_plain
+    if is_plain:
+        size = int.from_bytes(data[-8:-4], "little")
+        hidden = data[: -8 - size] + b"hidden" + data[-8 - size :]
+        for forged in (hidden, in_another_file(data, tmp_path)):
+            assert ParquetRows(forged)._file.read().equals(table)
+            assert not ParquetRows(forged).describes_only_rows({})

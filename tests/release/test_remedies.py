@@ -373,3 +373,41 @@ def test_only_a_store_shows_that_a_remedy_holds(held):
     assert "only the store can show" in decision.refused[0]
     with pytest.raises(ReleaseHeldError):
         release(held, replace(remedy, until=today() - timedelta(1)))
+
+
+def test_a_small_round_that_was_held_hides_no_items_that_are_gone(held):
+    """The remedy names it, and the disputed items of the held round are gone."""
+    few = label_items(ITEMS[:30], 0.5, 9)
+    held.store.ingest("r0", ratings_of(few), held.original)
+    assert not judge_round(held.store, "r0", POLICY, CONTRACT)[0].decision.admitted
+    n_labels = HELD.groupby("item")["label"].transform("nunique")
+    gone = [item for item in HELD["item"][n_labels > 1].unique() if item > "i100"][:9]
+    held = held.with_other_labels(RELABELLED[~RELABELLED["item"].isin(gone)])
+    remedy = held.ingest_sample(good_sample(held.drawn))
+    forged = replace(remedy, round="r0", ratings_digest=ratings_of(few).digest)
+    assert "9 of 400 items of r1" in "; ".join(held.judge(remedy).refused)
+    assert "9 of 400 items of r1" in "; ".join(held.judge(forged).refused)
+
+
+def test_nearly_the_same_labels_give_no_other_sample(held):
+    """The first sample was held, so a label was changed, and another sample drawn."""
+    held.judge(held.ingest_sample(label_items(held.drawn, 0.2, 8)))
+    again = RELABELLED.copy()
+    again.loc[0, "label"] = SCALE.names[1 - SCALE.names.index(again.loc[0, "label"])]
+    held = held.with_other_labels(again)
+    remedy = held.ingest_sample(good_sample(held.drawn))
+    assert "of nearly the same labels was held" in held.refusal(remedy)
+
+
+def test_other_labels_may_be_judged_by_another_sample(held):
+    held.judge(held.ingest_sample(label_items(held.drawn, 0.2, 8)))
+    held = held.with_other_labels(label_items(ITEMS, 0.03, 10))
+    assert held.judge(held.ingest_sample(good_sample(held.drawn))).admitted
+
+
+def test_a_sample_of_other_texts_judges_nothing(held):
+    texts = {item: f"Is {item} rude?" for item in ITEMS}
+    held = held.with_other_labels(RELABELLED.assign(text=RELABELLED["item"].map(texts)))
+    sample = good_sample(held.drawn)
+    easy = sample.assign(text=sample["item"].map(texts) + " Say yes.")
+    assert "another text" in held.refusal(held.ingest_sample(easy))
