@@ -57,8 +57,8 @@ PRESENT = {
     False: "; superseded by a newer version",
 }
 VOUCHED_BY = {
-    (): "They cannot prove who released it, or that it is in force: add --store or --signed.",
-    ("log",): "The log of the store has them, and says that the release is in force.",
+    (): "The files cannot prove who released it, or that it is in force: add --store or --signed.",
+    ("log",): "The log of the store has the same files, and the release is in force.",
     ("signature",): "A signature vouches for them. Only --store can tell if it is still in force.",
     ("log", "signature"): "A signature and the log of the store vouch for them; it is in force.",
 }
@@ -301,7 +301,8 @@ def _facts_in_words(facts: Mapping[str, Any]) -> Iterator[str]:
     if n_silver := facts["silver"]:
         are = "is" if n_silver == 1 else "are"
         yield f"  {counted(n_silver, 'label')} {are} a classifier's; the card says more"
-    yield f"  its own bytes lead to this decision. {VOUCHED_BY[tuple(facts['vouched_by'])]}"
+    vouched = VOUCHED_BY[tuple(facts["vouched_by"])]
+    yield f"  The decision was derived again from the files of the release. {vouched}"
     for sentence in facts["what_trains"]:
         yield f"  {sentence}"
     policy = f"policy {facts['policy']}, version {facts['policy_version']}"

@@ -134,8 +134,8 @@ ADJUDICATED = (
 )
 OF_VECTORS = "a median of vectors is not defined"
 WHICH_RATERS = (
-    "This speaks of raters like these, drawn anew for each item, and counts a tie as settled by "
-    "lot. Items with more ratings than others must have been drawn by chance."
+    "The result is about raters like these, a new sample of them for each item, and counts a tie "
+    "as settled by lot. Items with more ratings than others must have been drawn by chance."
 )
 NOT_RIGHT = (
     "It does not say that the label is right: only gold items, or an expert's check of drawn "
@@ -923,8 +923,8 @@ def _floor_reason(compared: _Compared) -> str:
     size = compared.size or 0
     n_needed = _n_ratings_needed(size)
     return (
-        f"how far above is open; {n_needed} ratings on each of {ITEMS_TO_DRAW} items drawn at "
-        "random would tell"
+        f"the true value may be higher; to measure it, have {ITEMS_TO_DRAW} items drawn at random "
+        f"rated by {n_needed} raters each"
     )
 
 

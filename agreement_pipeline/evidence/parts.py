@@ -49,8 +49,8 @@ OF_STRATA = (
     "by chance too."
 )
 SPEAKS_OF = (
-    "This is about raters like these, drawn anew for each item. It does not say that a label is "
-    "right."
+    "The result is about raters like these, a new sample of them for each item. It does not say "
+    "that a label is right."
 )
 OnRuler = dict[Scope, Estimate]
 

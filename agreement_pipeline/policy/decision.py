@@ -1035,7 +1035,9 @@ def find_round_mistakes(
 
 def describe_manner(policy: Policy, version: int | None) -> str:
     version_sentence = f"This is version {version} of the round. " if (version or 0) > 1 else ""
-    look_sentence = "Judged once." if version == 1 else "The limits assume one look."
+    look_sentence = (
+        "Judged once." if version == 1 else "The limits are valid for a round that is judged once."
+    )
     if policy.always_valid_at is not None:
         look_sentence = (
             "Judged at any time, with always valid limits that are tightest at "
@@ -1047,7 +1049,7 @@ def describe_manner(policy: Policy, version: int | None) -> str:
     is_resampled = METHODS[policy.interval_method].scheme is not None
     is_resampled_sparsely = policy.n_resamples < USUAL_RESAMPLES and is_resampled
     resamples_sentence = (
-        f" {policy.n_resamples:,} resamples leave close cases to chance."
+        f" {policy.n_resamples:,} resamples are few, so close cases depend on chance."
         if is_resampled_sparsely
         else ""
     )

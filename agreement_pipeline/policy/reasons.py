@@ -58,14 +58,17 @@ REASONS: Mapping[str, Reason] = {
     ),
     "not_together": Reason(
         "policy",
-        "the verdict would stand alone, but not together with the others (`familywise: holm`)",
+        (
+            "the rule would pass by itself, but not if all verdicts must be right together "
+            "(`familywise: holm`)"
+        ),
         "more items; the reason gives the level that the verdict had to meet",
     ),
     "flattered": Reason(
         "policy",
         (
-            "few far labels, categories that nobody uses, or items of one text make the raters "
-            "look reliable, and without them they are not"
+            "a few extreme labels, unused categories or items with the same text make agreement "
+            "look high; without these, the rule does not pass"
         ),
         (
             "look at the items that the reason counts; declare only categories that the guideline "
@@ -75,19 +78,19 @@ REASONS: Mapping[str, Reason] = {
     "dissent_left_out": Reason(
         "policy",
         (
-            "the verdict is not met with what is left out: labels that began as a suggestion "
+            "the rule does not pass with what was left out: labels that began as a suggestion "
             "(`assisted: leave_out`), or gold items on which raters differ more"
         ),
         (
-            "look at the labels that were left out, as gold or since they began as a suggestion: "
-            "raters differ there; the reason gives both values"
+            "look at the labels that were left out because they are gold or began as a "
+            "suggestion: raters differ there; the reason gives both values"
         ),
     ),
     "labels_copied": Reason(
         "policy",
         (
-            "the labels of all raters were copied from item to item, and the verdict is not met "
-            "with each copy left out ([copied labels](proofs/copied-labels.md))"
+            "the labels of all raters were copied from item to item, and the rule does not pass "
+            "without the copies ([copied labels](proofs/copied-labels.md))"
         ),
         (
             "an export in which every item has the labels that raters gave it; or the texts of "
@@ -97,14 +100,14 @@ REASONS: Mapping[str, Reason] = {
     "weak_part": Reason(
         "policy",
         (
-            "the value of the whole round hides a part on which raters surely agree less than the "
-            "policy admits: a stratum, a criterion, a label of a set, short documents, labels "
-            "without a suggestion, or the items that came first in one delivery; or the order in "
-            "which alternatives were shown explains all labels"
+            "the value of the whole round hides a part on which raters agree less than the policy "
+            "admits, beyond chance: a stratum, a criterion, a label of a set, short documents, "
+            "labels without a suggestion, or the items that came first in one delivery; or the "
+            "order in which alternatives were shown explains all labels"
         ),
         (
-            "see to the part that the reason names: its guideline, or a question of its own; or a "
-            "rule on the scope stratum that says what is enough"
+            "fix the guideline of the part that the reason names, or make it a question of its "
+            "own; or add a rule on the scope stratum that says what is enough"
         ),
         "([guide/strata.md](guide/strata.md))",
     ),
@@ -112,8 +115,8 @@ REASONS: Mapping[str, Reason] = {
         "policy",
         "the measure has no value on these ratings",
         (
-            "what the reason names, such as a second rater an item, items of other categories, or "
-            "replicates; gold items do not count"
+            "deliver what the reason says is missing, such as a second rating of each item, items "
+            "of other categories, or replicates; gold items do not count"
         ),
     ),
     "no_estimate": Reason(
@@ -174,8 +177,8 @@ REASONS: Mapping[str, Reason] = {
             "hide bad new ones"
         ),
         (
-            "`deliveries: cumulative` in the project if each export holds all before it, or "
-            "`deliveries: independent` if each stands for itself; `init` asks"
+            "`deliveries: cumulative` in the project if each export contains all earlier ones, or "
+            "`deliveries: independent` if it does not; `init` asks"
         ),
         "([guide/deliveries.md](guide/deliveries.md))",
     ),
@@ -185,14 +188,14 @@ REASONS: Mapping[str, Reason] = {
             "some raters use words that nobody else uses, such as `0` and `1` beside `no` and "
             "`yes`, so their labels cannot agree with those of others"
         ),
-        "the labels that mean the same, in `same_label`; nobody is compared before that",
+        "say in `same_label` which labels mean the same; before that, nobody is compared",
         "([guide/files-and-columns.md](guide/files-and-columns.md))",
     ),
     "placeholders_not_declared": Reason(
         "gate",
         (
-            "labels such as `n/a`, `-` or `skipped` may say that nobody gave one, nobody declared "
-            "them, and the decision is another one without them"
+            "labels such as `n/a`, `-` or `skipped` may mean that there is no label, nobody has "
+            "declared what they mean, and without them the decision is another one"
         ),
         (
             "what the labels mean: `missing` lists those that say nothing, and `categories` those "
@@ -215,9 +218,8 @@ REASONS: Mapping[str, Reason] = {
     "times_not_read": Reason(
         "gate",
         (
-            "the policy has a rule on raters who met items again, and some times could not be "
-            "read, so that nobody can tell whether a repetition came too soon. Elsewhere it is a "
-            "warning"
+            "the policy has a rule on replicates, and some times could not be read, so it is not "
+            "known whether a rater saw the item again too soon. Elsewhere it is a warning"
         ),
         "`time_format` among the columns of the project (`--time-format`), or ISO times",
         "([guide/files-and-columns.md](guide/files-and-columns.md)), delivered again",
@@ -225,11 +227,11 @@ REASONS: Mapping[str, Reason] = {
     "labels_given_again": Reason(
         "gate",
         (
-            "labels were changed on items on which raters differ, more often than slips and "
-            "chance explain, and their first ones are not known; or more labels than slips "
-            "explain were changed late beside others, and the verdict would not stand had these "
-            "differed before; or they differ from those of an earlier delivery of the round in "
-            "this way"
+            "raters changed labels of items on which they differ, more often than slips and "
+            "chance explain, and the first labels are not known. Or more labels than slips "
+            "explain were changed late beside others, and the rule would not pass if the changed "
+            "labels had differed before. Or labels differ in this way from those of an earlier "
+            "delivery of the round"
         ),
         (
             "a fresh random sample of items, labelled once; or, after raters relabelled the items, "
@@ -335,8 +337,9 @@ REASONS: Mapping[str, Reason] = {
     "silver_labels_given_again": Reason(
         "gate",
         (
-            "by an earlier delivery of these items, too many labels of a silver round's "
-            "classifier were wrong, and people's labels are other ones now; nobody can waive this"
+            "in an earlier delivery of these items, too many labels of a silver round's "
+            "classifier were wrong, and people's labels have changed since then; nobody can waive "
+            "this"
         ),
         "a draw from fresh items; settled labels go in as adjudicated ones, which train",
     ),
@@ -397,7 +400,7 @@ def explain_verdict(
         "reliable": f"the lower limit reaches {reliable:g}",
         "tentative": f"the lower limit reaches {tentative:g} but not {reliable:g}",
         "unreliable": f"the upper limit is under {tentative:g}",
-        "inconclusive": f"could be under {tentative:g} and could be above",
+        "inconclusive": f"{tentative:g} lies inside the interval, so the data cannot decide",
     }[kind]
     looks_phrase, prevailing_phrase = "", ""
     if estimate.looks is not None:
@@ -479,7 +482,7 @@ def describe_what_more_items_show(
     is_without_limits = kind == "inconclusive" and estimate.without_limits
     if not is_without_limits and round(value - reliable, DIGITS) <= 0:
         not_enough_phrase = (
-            f"more {plural} would not reach {reliable:g}, if agreement stays the same"
+            f"with more {plural} like these, the lower limit would not reach {reliable:g}"
         )
         return f"; {estimate.at_least or not_enough_phrase}"
     sentences = []

@@ -159,7 +159,7 @@ class TrainingRows:
         trains = "trains" if n_resolved == 1 else "train"
         n_single = int((self.is_resolved_as("single") | self.is_resolved_as("one_rater")).sum())
         sentences = [
-            f"What trains is {describe_training_label(self.trains, self.scale)}. "
+            f"The training label is {describe_training_label(self.trains, self.scale)}. "
             f"{n_resolved:,} of {counted(n_items, 'item')} {trains}.",
             describe_fate_of_singles(n_single, n_items, self.trains),
             self._describe_adjudication(),
@@ -167,7 +167,7 @@ class TrainingRows:
         for resolution, words in WHY_ITEMS_DO_NOT_TRAIN.items():
             if n := int(self.is_resolved_as(resolution).sum()):
                 does = "does" if n == 1 else "do"
-                sentences.append(f"{counted(n, 'item')} {does} not train, since {words}.")
+                sentences.append(f"{counted(n, 'item')} {does} not train, because {words}.")
         if n := int((self.has_no_label & ~self.rows_without_label).sum()):
             trains = "trains" if n == 1 else "train"
             sentences.append(
@@ -251,7 +251,7 @@ class TrainingRows:
 
 
 WHY_ITEMS_DO_NOT_TRAIN = {
-    "tie": "no category leads alone, and no adjudicator chose one",
+    "tie": "the most frequent categories are tied, and no adjudicator chose one",
     "no_majority": "no category has more than half of the ratings",
     "conflict": "two rounds, or two adjudicators, give different categories",
     "not_adjudicated": "no adjudicator gave a label",

@@ -106,8 +106,9 @@ CONFIGS = {
     "unresolved": ("unresolved", "unresolved/unresolved-*.parquet"),
 }
 MANNER_TO_FORM_3 = {
-    "The limits assume one look.": "The limits hold for one look.",
+    "The limits are valid for a round that is judged once.": "The limits hold for one look.",
     "Each verdict by itself has": "Each verdict has its own",
+    " are few, so close cases depend on chance.": " leave close cases to chance.",
 }
 """How a card up to form 3 says what `describe_manner` says."""
 CONFIGS_TO_FORM_3 = CONFIGS | {"unresolved": ("unresolved", "data/unresolved-*.parquet")}

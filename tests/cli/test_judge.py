@@ -21,7 +21,7 @@ jsonschema.Draft202012Validator.check_schema(SCHEMA)
 def test_judge_says_by_its_exit_status_what_it_decided(tmp_path, capsys):
     assert main(["judge", str(unanimous(tmp_path, 500)), "--policy", str(policy(tmp_path))]) == 0
     assert main(["judge", str(SEROLOGY), *WIDE, "--policy", str(policy(tmp_path))]) == 1
-    assert "could be under 0.667" in capsys.readouterr().out
+    assert "0.667 lies inside the interval" in capsys.readouterr().out
 
 
 def warnings_of(printed: str) -> list[str]:
@@ -410,7 +410,7 @@ def test_a_summary_says_all_that_the_terminal_says(tmp_path, capsys):
     table = str(unanimous(tmp_path, 500))
     for form, before in (("table", "  "), ("markdown", "- ")):
         assert main(["judge", table, "--policy", "standard", "--format", form]) == 0
-        assert f"\n{before}The limits assume one look." in capsys.readouterr().out
+        assert f"\n{before}The limits are valid for a round" in capsys.readouterr().out
 
 
 def cumulative_tables(tmp_path):

@@ -46,7 +46,7 @@ def test_an_admitted_round_is_released_and_its_folder_is_printed(root, capsys):
     assert len(open_release(folder).train) == 500
     assert rest == [
         "  500 training rows",
-        "  What trains is the category that more raters of an item gave than any other (the "
+        "  The training label is the category that more raters of an item gave than any other (the "
         "project names no other label). 500 of 500 items train.",
         "  round w1; policy standard, version 2",
     ]

@@ -256,7 +256,7 @@ def test_s9_the_number_of_versions_is_said_wherever_the_decision_is(line):
         read(line)
         decision = judged(line)
         assert decision.version == number + 1
-    assert decision.manner.startswith("This is version 3 of the round. The limits assume one look")
+    assert decision.manner.startswith("This is version 3 of the round. The limits are valid for")
     assert not decision.recorded_manner.startswith("judged once")
     taken_in(line)
     rounds = round_table(line.project.store)
@@ -312,7 +312,7 @@ def test_s11_columns_and_names_that_nothing_reads_do_not_move_the_limits(line):
         read(line)
         found.add(tuple(verdict.estimate.low for verdict in judged(line).verdicts))
     assert len(found) == 1
-    assert "1,000 resamples leave close cases to chance." in judged(line).manner
+    assert "1,000 resamples are few, so close cases depend on chance." in judged(line).manner
 
 
 def test_p5_a_waiver_of_a_misspelt_round_or_project_is_named(line):

@@ -114,7 +114,7 @@ def test_verify_prints_project_policy_limits_and_presence(stored, capsys):
     assert status == 0
     first, proved, trains, project, of_round, alpha = words.splitlines()
     assert first == "verified: rounds good; 90 training rows"
-    assert proved.endswith("The log of the store has them, and says that the release is in force.")
+    assert proved.endswith("The log of the store has the same files, and the release is in force.")
     assert trains.endswith("(the project names no other label). 90 of 90 items train.")
     assert project == "  project demo; policy standard, version 1"
     assert of_round == "  round good: 90 items, 3 raters; the present version"
@@ -124,7 +124,7 @@ def test_verify_prints_project_policy_limits_and_presence(stored, capsys):
 
 def test_verify_says_what_bytes_alone_cannot_prove(stored, capsys):
     store, good, _ = stored
-    alone = "They cannot prove who released it, or that it is in force: add --store or --signed."
+    alone = "The files cannot prove who released it, or that it is in force: add --store or"
     assert alone in said(capsys, good)[1]
     assert json.loads(said(capsys, good, "--format", "json")[1])["vouched_by"] == []
     text = said(capsys, good, "--store", store.root, "--format", "json")[1]

@@ -250,7 +250,7 @@ def test_three_ratings_give_a_floor_and_say_what_would_give_more():
     assert result.is_floor
     assert result.same_label.low < result.same_label.least < 0.9
     assert (result.same_label.greatest, result.same_label.high) == (1, 1)
-    assert "4 ratings on each of 300 items drawn at random would tell" in result.missing_reason
+    assert "have 300 items drawn at random rated by 4 raters each" in result.missing_reason
     assert "on at least" in result.sentences[0]
 
 
@@ -276,7 +276,7 @@ def test_larger_panels_have_the_floor_of_smaller_ones():
     of_five = label_reliability(rated(shares, np.full(300, 9)), panel_size=5, inference=FAST)
     assert (result.panel_size, result.is_floor, of_five.is_floor) == (9, True, False)
     assert result.same_label.low == pytest.approx(of_five.same_label.low)
-    assert "18 ratings on each of 300 items drawn at random would tell" in result.missing_reason
+    assert "have 300 items drawn at random rated by 18 raters each" in result.missing_reason
 
 
 def test_a_rare_label_has_no_value_beyond_chance():

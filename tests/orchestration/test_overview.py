@@ -70,7 +70,7 @@ def test_each_project_has_a_row_and_those_that_need_somebody_come_first(code_loc
     status, picture, end = lines["reviews"].split(HARD_BREAK)
     assert re.fullmatch(r"■ \*\*1 held\*\* · α \.\d{3}, needs \.800", status)
     assert picture.startswith("![0.")
-    assert end.startswith("w2: More items would not reach 0.8")
+    assert end.startswith("w2: With more items like these, the lower limit would not reach 0.8")
     assert "[Rounds](/assets/reviews/agreement_history) · [w2](/assets/reviews/accept" in end
     assert "view=partitions&partition=w2)" in end
     assert lines["chats"].startswith("▲ **1 waiting**")

@@ -48,10 +48,13 @@ def with_interval(low, high):
             "undefined, since no item has two ratings",
         ),
         ([replace(GOOD, n_items=49)], "it rests on 49 items and the policy asks for 50"),
-        ([with_interval(0.5, 0.95)], "could be under 0.667 and could be above"),
+        ([with_interval(0.5, 0.95)], "0.667 lies inside the interval, so the data cannot decide"),
         ([with_interval(0.1, 0.5)], "the upper limit is under 0.667"),
         ([with_interval(0.7, 0.9)], "the lower limit reaches 0.667 but not 0.8"),
-        ([GOOD, with_interval(0.5, 0.95)], "could be under 0.667 and could be above"),
+        (
+            [GOOD, with_interval(0.5, 0.95)],
+            "0.667 lies inside the interval, so the data cannot decide",
+        ),
     ],
 )
 def test_nothing_but_a_reliable_verdict_admits(estimates, words):
@@ -179,7 +182,7 @@ def test_a_round_that_was_judged_before_says_what_its_looks_cost_and_how_to_plan
     version, words
 ):
     manner = describe_manner(Policy("p", 1, (Rule("krippendorff_alpha"),)), version)
-    assert manner.startswith(f"This is version {version} of the round. The limits assume one look")
+    assert manner.startswith(f"This is version {version} of the round. The limits are valid for")
     assert words in manner
     assert "`looks: {at: [500, 1000]}` or `always_valid_at: 500`" in manner
 

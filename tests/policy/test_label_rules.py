@@ -49,7 +49,7 @@ def test_one_panel_shows_a_floor_and_the_reason_says_what_would_show_more():
     assert (verdict.kind, str(verdict.scope)) == ("tentative", "label")
     assert verdict.reason.startswith("label_reliability of label at least 0.7")
     assert "to 1.0" in verdict.reason
-    assert "4 ratings on each of 300 items drawn at random would tell" in verdict.reason
+    assert "have 300 items drawn at random rated by 4 raters each" in verdict.reason
 
 
 def test_a_fourth_rating_on_drawn_items_admits_what_the_floor_could_not():

@@ -103,8 +103,8 @@ def test_every_code_is_listed_and_every_listed_code_exists():
         (found(0.70, 0.95, value=0.90), "the lower limit reaches 0.667 but not 0.8"),
         (
             found(0.60, 0.95, value=0.75),
-            "could be under 0.667 and could be above; "
-            "more items would not reach 0.8, if agreement stays the same",
+            "0.667 lies inside the interval, so the data cannot decide; "
+            "with more items like these, the lower limit would not reach 0.8",
         ),
         (found(0.10, 0.30), "the upper limit is under 0.667"),
         (found(0.10, 0.6669), "interval 0.100 to 0.6669 on 100 items: the upper limit is under"),
@@ -112,8 +112,14 @@ def test_every_code_is_listed_and_every_listed_code_exists():
             found(0.79996, 0.9, value=0.85),
             "0.850, 95% interval 0.79996 to 0.900 on 100 items: the lower limit reaches 0.667 but",
         ),
-        (found(0.5, 0.9, value=0.7996), "0.7996, 95% interval 0.500 to 0.900 on 100 items: could"),
-        (found(-np.inf, 0.95, value=0.9), "could be under 0.667 and could be above"),
+        (
+            found(0.5, 0.9, value=0.7996),
+            "0.7996, 95% interval 0.500 to 0.900 on 100 items: 0.667 lies",
+        ),
+        (
+            found(-np.inf, 0.95, value=0.9),
+            "0.667 lies inside the interval, so the data cannot decide",
+        ),
         (found(0.85, 0.95, lowest="rare"), "krippendorff_alpha (lowest: rare) 0.900"),
         (
             found(0.85, 0.95, draws=np.array([0.7, 0.9, 0.9, 0.9])),

@@ -240,7 +240,8 @@ def test_a_decision_says_that_its_verdicts_hold_together():
     assert not made.admitted
     assert made.codes == ("not_together",)
     assert made.manner == (
-        "The limits assume one look. All verdicts together have 95 % confidence (Holm)."
+        "The limits are valid for a round that is judged once. "
+        "All verdicts together have 95 % confidence (Holm)."
     )
     assert made.to_mapping()["manner"] == "judged as at one look; the verdicts hold together (Holm)"
 

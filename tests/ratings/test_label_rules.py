@@ -162,8 +162,8 @@ def test_the_description_counts_what_trains_and_what_does_not():
     rows = TrainingRows.build([LabelledRound("r1", ratings_of(items, ORDINAL))])
     first, singles, ties = rows.describe()
     assert first == (
-        "What trains is the category that more raters of an item gave than any other (the project "
-        "names no other label). 5 of 9 items train."
+        "The training label is the category that more raters of an item gave than any other (the "
+        "project names no other label). 5 of 9 items train."
     )
     assert singles == (
         "3 of 9 items have one label and do not train, since nothing shows whether another rater "
@@ -171,8 +171,8 @@ def test_the_description_counts_what_trains_and_what_does_not():
         "say `trains: {label: one_rater, overlap: random_sample}` in the project to train them."
     )
     assert (
-        ties
-        == "1 item does not train, since no category leads alone, and no adjudicator chose one."
+        ties == "1 item does not train, because the most frequent categories are tied, and no "
+        "adjudicator chose one."
     )
     rows = TrainingRows.build(
         [LabelledRound("r1", ratings_of(items, ORDINAL))], Trains("one_rater", "random_sample")

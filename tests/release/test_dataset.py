@@ -277,7 +277,7 @@ def test_t3_an_item_with_another_label_in_another_round_is_unresolved(store, ing
     report = json.loads((release.path / "agreement_report.json").read_text())
     assert report["rows"] == {"train": 10, "unresolved": 30, "in_conflict": 30}
     card = (release.path / "README.md").read_text()
-    assert "30 items do not train, since two rounds, or two adjudicators, give different" in card
+    assert "30 items do not train, because two rounds, or two adjudicators, give different" in card
     assert verify_release(release.path).rounds == ("0000", "w1")
 
 

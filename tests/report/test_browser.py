@@ -142,7 +142,11 @@ def test_a_reader_gets_from_the_raters_to_a_pair_to_the_items_on_which_they_diff
 
 
 def test_a_phone_shows_why_and_what_to_do_without_moving_sideways(shown):
-    for words in ("could be under 0.667", "Labelled by 4 raters", "The section Items lists them"):
+    for words in (
+        "0.667 lies inside the interval",
+        "Labelled by 4 raters",
+        "The section Items lists them",
+    ):
         box = shown.locator("main .top").get_by_text(words).first.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE["width"]

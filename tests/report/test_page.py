@@ -69,7 +69,7 @@ def test_the_decision_who_rated_and_what_to_do_stand_first(judged, page):
     assert first < page.index("What to do now") < page.index("<table")
     (verdict,) = judged.decision.unmet
     value, limits = verdict.estimate.value, verdict.estimate.interval
-    said = f"{value:.3f} ({limits.low:.3f} to {limits.high:.3f}): could be under 0.667"
+    said = f"{value:.3f} ({limits.low:.3f} to {limits.high:.3f}): 0.667 lies inside the interval"
     assert said in page
     assert page.index("Labelled by 4 raters") < page.index("<table")
     assert page.count("<li><b>") == len(judged.summary.steps) <= 3
