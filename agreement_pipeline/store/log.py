@@ -47,7 +47,7 @@ from agreement_pipeline.store.objects import Storage
 from agreement_pipeline.text import counted, listed
 
 ENTRIES_PER_SEGMENT = 32
-STORE_FORMAT = 0
+STORE_FORMAT = 1
 """The form in which this version writes a store. Each entry of a later form names its number."""
 ENTRIES, SEGMENTS, INDEX = "log", "segments", "index"
 SEALS = f"{ENTRIES}/seals"

@@ -236,6 +236,7 @@ def test_a_store_of_a_newer_version_asks_for_an_upgrade(store, monkeypatch, n_en
 
 
 def test_a_store_of_an_older_form_is_read_and_goes_on(store, monkeypatch):
+    monkeypatch.setattr(log, "STORE_FORMAT", 0)
     record(store, "decided", "r", ratings_digest="a")
     monkeypatch.setattr(log, "STORE_FORMAT", 1)
     record(store, "decided", "r", ratings_digest="b")
