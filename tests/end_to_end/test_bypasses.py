@@ -306,7 +306,7 @@ def replayed_decision(line):
         **{
             name: value
             for name, value in old.items()
-            if name not in ("number", "time", "event", "round", "previous", "project")
+            if name not in ("number", "time", "event", "round", "previous", "project", "format")
         },
     )
     return line.run("good", "training_data")
