@@ -394,7 +394,7 @@ def test_a_check_that_failed_is_named_once_and_its_sentence_ends():
     policy = Policy("standard", 1, (ALPHA,), n_resamples=1000)
     (step,) = summarize(ratings, policy, broken).steps
     assert step.what == "Correct what failed: rater_without_email."
-    assert step.why.startswith("30 of 60 rows fail, ")
+    assert step.why.startswith("30 of 60 rows fail; ")
     assert step.why.endswith("which is personal data. 1 more check failed too.")
 
 
