@@ -1,6 +1,7 @@
 """A contract as the versions before it was a suite wrote it into logs and releases."""
 
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.release import judge_round
 
 PRESENT = {
     "type": "expect_column_values_to_not_be_null",
@@ -42,3 +43,15 @@ def record(entry, table, passed=True, words="0 of 12 fail"):
 
 
 RECORDS = [record(PRESENT, "rows"), record(RATERS, "items")]
+
+
+def record_decision(store, name, policy, records=RECORDS, **changed):
+    """Enter into the log how an earlier version judged a round by the tables of its contract."""
+    judged, _ = judge_round(store, name, policy, Contract.none())
+    facts = {
+        **judged.facts,
+        "contract": EARLIER.named,
+        "contract_digest": EARLIER.digest,
+        "findings": [*records, *judged.facts["findings"]],
+    }
+    store.record("decided", name, **{**facts, **changed})

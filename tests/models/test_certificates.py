@@ -18,7 +18,7 @@ from agreement_pipeline.policy import Rule, Waiver, load_policy
 from agreement_pipeline.release import judge_round
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.store import digest_of, erase
-from tests.contract.earlier import EARLIER, FEW_GOLD, RECORDS
+from tests.contract.earlier import EARLIER, FEW_GOLD, RECORDS, record_decision
 from tests.events import sealed
 from tests.models.silver import JUDGE, RULES, SCALE, SOON, TODAY, certified, make_ratings, refused
 from tests.release.forging import CONTRACT, POLICY, STRICTER
@@ -459,14 +459,7 @@ def test_a_document_that_the_rounds_do_not_give_is_refused(store, certifies, for
 @pytest.fixture
 def certified_earlier(store, ingested):
     """A certificate on a panel that an earlier version judged by tables of its contract."""
-    judged, _ = judge_round(store, "r1", POLICY, CONTRACT)
-    facts = {
-        **judged.facts,
-        "contract": EARLIER.named,
-        "contract_digest": EARLIER.digest,
-        "findings": [*RECORDS, *judged.facts["findings"]],
-    }
-    store.record("decided", "r1", **facts)
+    record_decision(store, "r1", POLICY)
     assert certified(store, contract=EARLIER).certified
     return store
 
@@ -500,16 +493,8 @@ def test_another_contract_in_a_document_than_the_log_has_is_refused(certified_ea
 
 
 def test_a_failed_check_of_an_earlier_version_certifies_nothing(store, ingested):
-    judged, _ = judge_round(store, "r1", POLICY, CONTRACT)
     failed = [RECORDS[0], {**RECORDS[1], "passed": False}]
-    facts = {
-        **judged.facts,
-        "decision": "held",
-        "contract": EARLIER.named,
-        "contract_digest": EARLIER.digest,
-        "findings": [*failed, *judged.facts["findings"]],
-    }
-    store.record("decided", "r1", **facts)
+    record_decision(store, "r1", POLICY, failed, decision="held")
     with pytest.raises(CertificateError, match="three_raters_per_item"):
         certified(store, contract=EARLIER)
 

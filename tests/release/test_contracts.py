@@ -24,7 +24,7 @@ from agreement_pipeline.release import (
 )
 from agreement_pipeline.store import Store
 from agreement_pipeline.yaml_files import Place
-from tests.contract.earlier import EARLIER, RECORDS
+from tests.contract.earlier import EARLIER, RECORDS, record_decision
 from tests.contract.suites import entry
 from tests.release.forging import edit
 
@@ -124,14 +124,7 @@ def test_a_contract_of_an_earlier_version_judges_no_round_that_it_never_judged(s
 @pytest.fixture
 def recorded_earlier(store):
     """The log of a store in which an earlier version judged the round by its tables."""
-    judged, _ = judge_round(store, "r1", POLICY, NONE)
-    facts = {
-        **judged.facts,
-        "contract": EARLIER.named,
-        "contract_digest": EARLIER.digest,
-        "findings": [*RECORDS, *judged.facts["findings"]],
-    }
-    store.record("decided", "r1", **facts)
+    record_decision(store, "r1", POLICY)
     return store
 
 
