@@ -23,9 +23,9 @@ from agreement_pipeline.yaml_files import Place, read_yaml
 JSON = ".json"
 EARLIER_KEYS = ("rows", "items", "round")
 NO_TABLES = (
-    "A contract is one file now. What rows.yaml asked of columns, write under expectations of "
-    "configs/contracts/NAME.yaml; what items.yaml and round.yaml asked, such as raters an item, "
-    "write under integrity of the policy, as raters_per_item."
+    "A contract is one file now. Move the checks of columns in rows.yaml to a suite in "
+    "configs/contracts/NAME.yaml, and those of items.yaml and round.yaml, such as the number of "
+    "raters per item, to integrity in the policy (raters_per_item)."
 )
 SEVERITIES = {"critical": "error", "warning": "warning", "info": "info"}
 SUITE_KEYS = ("name", "id", "expectations", "meta", "notes", "suite_parameters")

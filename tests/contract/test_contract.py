@@ -60,9 +60,9 @@ def test_a_folder_of_tables_is_refused_with_what_to_write_instead(tmp_path):
         Contract.load(tmp_path)
     assert str(refused.value) == (
         f"{tmp_path}: found a folder; expected a file with a suite of Great Expectations. "
-        "A contract is one file now. What rows.yaml asked of columns, write under expectations "
-        "of configs/contracts/NAME.yaml; what items.yaml and round.yaml asked, such as raters an "
-        "item, write under integrity of the policy, as raters_per_item."
+        "A contract is one file now. Move the checks of columns in rows.yaml to a suite in "
+        "configs/contracts/NAME.yaml, and those of items.yaml and round.yaml, such as the number "
+        "of raters per item, to integrity in the policy (raters_per_item)."
     )
 
 
@@ -73,7 +73,7 @@ def test_a_file_with_tables_is_refused_with_what_to_write_instead(tmp_path, tabl
     with pytest.raises(ContractError) as refused:
         Contract.load(path)
     assert f"ours.json: found keys {tables}; expected a suite" in str(refused.value)
-    assert "write under integrity of the policy, as raters_per_item" in str(refused.value)
+    assert "to integrity in the policy (raters_per_item)" in str(refused.value)
 
 
 @pytest.mark.parametrize(
