@@ -132,8 +132,8 @@ class JudgeRequest(NamedTuple):
     "--contract",
     group=POLICY,
     type=FILE,
-    help="A suite of Great Expectations, in JSON or YAML, that FILE must meet too. Without it no "
-    "contract is asked, and only what the policy bounds.",
+    help="A suite of Great Expectations, in JSON or YAML, that FILE must meet too. Without it, no "
+    "suite runs. The policy's checks of integrity always run.",
 )
 @format_option("table", "json", "markdown")
 @option(

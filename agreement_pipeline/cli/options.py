@@ -561,7 +561,7 @@ table_options = combine_options(
     ),
     column(
         "--occurrence",
-        help="Column that says whether the rater sees the item for the first or the second time.",
+        help="Column that says for which time the rater sees the item: 1, 2 and so on.",
     ),
     column(
         "--timestamp",

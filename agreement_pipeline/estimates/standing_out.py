@@ -130,8 +130,8 @@ class StandingOut:
             )
         if self.finding == "nobody":
             return (
-                "No single rater explains the disagreement: leaving any one of them out would not "
-                "surely raise agreement by much."
+                "No rater is known to differ from the rest: leaving any one of them out would not "
+                "raise agreement by much, beyond chance."
             )
         if self.finding == "camps":
             camps = " against ".join(joined(camp.raters) for camp in self.camps)

@@ -95,7 +95,7 @@ DATA_COLUMNS = {
     "rater": "The rater.",
     "label": "The label of the rater, or the one that trains.",
     "text": "The text of the item.",
-    "occurrence": "1 if the rater sees the item for the first time, 2 for the second.",
+    "occurrence": "1 if the rater sees the item for the first time, 2 for the second, and so on.",
     "earlier": "True for a rating of an earlier round.",
     "timestamp": "When the rating was given.",
     "confidence": "How sure the rater was.",

@@ -71,7 +71,7 @@ def two_camps():
 
 EVA = r"eva differs from the rest: α is 0\.[0-9]+, and 0\.[0-9]+ without eva"
 CAMPS = "Two camps: [a-z, ]* against (?:dan and eva|eva and dan). [^:]* across"
-NOBODY = "No single rater explains"
+NOBODY = "No rater is known to differ"
 TOO_FEW = "No rater shares enough items, or clusters of them"
 NAMED = re.compile("differs from the rest|Two camps|stand out|stands out|No single rater")
 ROUNDS = {

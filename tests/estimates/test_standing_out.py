@@ -282,8 +282,8 @@ def test_the_sentence_says_who_against_whom_and_names_nobody_in_camps():
     assert found.sentence.startswith("Two camps: r00, r02 and r04 against r01 and r03. ")
     assert found.sentence.endswith(" across.")
     assert StandingOut("nobody").sentence == (
-        "No single rater explains the disagreement: leaving any one of them out would not surely "
-        "raise agreement by much."
+        "No rater is known to differ from the rest: leaving any one of them out would not raise "
+        "agreement by much, beyond chance."
     )
     assert StandingOut("too few to tell").sentence == (
         "No rater shares enough items, or clusters of them, with two others to say whether one of "

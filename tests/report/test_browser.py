@@ -263,7 +263,7 @@ FIRST = "main .top"
 @pytest.mark.parametrize(
     ("name", "said", "accused"),
     [
-        ("alike", "No single rater explains the disagreement", 0),
+        ("alike", "No rater is known to differ from the rest", 0),
         ("camps", "Two camps: ana, chloe and dmitri against ben and esra", 0),
         ("never again", "no rater met an item twice", 0),
     ],
