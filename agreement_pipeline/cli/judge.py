@@ -32,7 +32,7 @@ from agreement_pipeline.cli.options import (
     why_in_json,
 )
 from agreement_pipeline.cli.output import as_json, refuse_to_replace, say, say_aside
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import NONE, Contract
 from agreement_pipeline.errors import (
     EXPECTED,
     AgreementError,
@@ -441,6 +441,8 @@ def _summary_sentences(summary: Summary, left_out: Sequence[str]) -> Iterator[st
     if left_out:
         yield f"Raters left out: {joined(sorted(left_out))}."
     yield summary.first_labels
+    if decision.contract and decision.contract[0] == NONE:
+        yield "No contract was checked."
     yield decision.manner
     if decision.repeat_rate_sentence:
         yield decision.repeat_rate_sentence

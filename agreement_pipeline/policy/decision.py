@@ -829,8 +829,9 @@ def find_label_mistakes(ratings: Ratings, policy: Policy, n_late: int) -> Iterat
         message = (
             f"found that {origin.unchanged:,} of {counted(ratings.n_items, 'item')} came in an "
             "earlier round with the same labels; expected a project that says how its deliveries "
-            "follow each other. If each export holds all before it, say `deliveries: cumulative`: "
-            "then a round is what is new. If each stands for itself, say `deliveries: independent`."
+            "follow each other. If each export also contains the earlier ones, say `deliveries: "
+            "cumulative`: then a round is what is new. If items come back on purpose, say "
+            "`deliveries: independent`."
         )
         yield build_gate_finding("deliveries_not_declared", message)
     missing = find_missing_capabilities(ratings, policy.requires)

@@ -222,8 +222,9 @@ def _question_about_repeated_items(export: Path, export_facts: ExportFacts) -> s
         if 2 * n_repeated > len(items):
             question = (
                 f"{newer} repeats {n_repeated:,} of the {counted(len(older_items), 'item')} of "
-                f"{older}. If each export holds all before it, say `deliveries: cumulative`: then "
-                "a round is what is new. If each stands for itself, say `deliveries: independent`"
+                f"{older}. If each export also contains the earlier ones, say `deliveries: "
+                "cumulative`: then a round is what is new. If items come back on purpose, say "
+                "`deliveries: independent`"
             )
     return question
 
@@ -367,7 +368,7 @@ def _replicate_and_hint_lines(export_facts: ExportFacts, several_rounds: bool) -
         "exclude_raters": "[NAME]  # who gave known answers and is no rater",
         "requires": "[]  # see above",
         "where": "{FIELD: [VALUE]}  # only rows with these values count",
-        "deliveries": "cumulative  # if each export holds all before it; or independent",
+        "deliveries": "cumulative  # if each export also contains the earlier ones; or independent",
         "rounds": "{column: FIELD, every: week}  # if one file grows: its rounds by their times",
     }
     if export_facts.models:

@@ -233,9 +233,10 @@ class ProjectSettings(BaseModel):
         within: raters meet an item again in the same round. across: the same items come back in
         later rounds.
     deliveries
-        cumulative: each delivery holds all before it, so a round is what is new, or has new ratings
-        since. independent: each stands for itself, also where items come back. If omitted, a
-        delivery that repeats earlier items is judged whole, and held if they are over half of it.
+        cumulative: each delivery also contains the earlier ones, so a round is what is new, or has
+        new ratings since. independent: each delivery is a round of its own, even where items come
+        back. If omitted, a delivery that repeats earlier items is judged whole, and held if they
+        are over half of it.
     contract
         The name of a file in configs/contracts with a suite of Great Expectations, such as
         listings.json. It is asked of the delivery. `none`, or nothing, asks nothing, and each
