@@ -9,11 +9,13 @@ from agreement_pipeline.counting import counting_for
 from agreement_pipeline.estimates import Estimate, ShownRaters
 from agreement_pipeline.evidence.advice import NOBODY_COMPARED
 from agreement_pipeline.evidence.figure import Figure, Mark, build_interval_figure
+from agreement_pipeline.evidence.judged import MOST_RATERS, list_panel_raters
 from agreement_pipeline.evidence.parts import build_strata_grid
 from agreement_pipeline.evidence.raters import (
     build_classifiers_grid,
     build_profile_grid,
     build_themselves_and_others_grid,
+    describe_use_of_scale,
 )
 from agreement_pipeline.evidence.section import (
     MOST_ROWS,
@@ -124,8 +126,16 @@ def details(
         **headline_numbers(estimates, policy.measures),
         "intervals": interval_figure(estimates, policy),
         **tables,
+        **(_use_of_scale(ratings, policy) if question == "inter-rater" and not are_foreign else {}),
         "estimates": pd.DataFrame(estimate_rows(estimates)),
     }
+
+
+def _use_of_scale(ratings: Ratings, policy: Policy) -> Section:
+    """The sentence and the tables of a page, on the raters of a page: p allows for all of them."""
+    raters = list_panel_raters(ratings, ShownRaters.choose(ratings, MOST_RATERS))
+    use_of_scale = describe_use_of_scale(ratings, policy, raters)
+    return {"use_of_scale": use_of_scale.sentence or None, **use_of_scale.tables}
 
 
 def interval_figure(estimates: Sequence[Estimate], policy: Policy) -> Figure | None:

@@ -82,6 +82,12 @@ def sort_lowest_first(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
     )
 
 
+def list_panel_raters(ratings: Ratings, shown_raters: ShownRaters) -> tuple[str, ...]:
+    """The raters who are shown and whose ratings count, in the order of names."""
+    panel = counting_for(ratings).panel(ratings)
+    return tuple(sorted({*shown_raters.raters} & {*panel}))
+
+
 def share_by_category(ratings: Ratings) -> Mapping[str, float]:
     counts = counting_for(ratings).counts(ratings).with_scale(ratings.scale)
     used = counts.weights @ counts.counts
@@ -196,8 +202,7 @@ class JudgedRound:
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
-        panel = counting_for(self.ratings).panel(self.ratings)
-        return tuple(sorted({*self.shown.raters} & {*panel}))
+        return list_panel_raters(self.ratings, self.shown)
 
     @cached_property
     def by_item(self) -> "tuple[pa.Array, CategoryCounts | NumbersByRater]":

@@ -4,6 +4,7 @@ And classifiers, each beside the raters. The formal test is the alternative-anno
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -364,7 +365,9 @@ def answer_about_raters(judged_round: JudgedRound) -> Answer | None:
     if judged_round.ratings.foreign_words:
         return Answer((NOBODY_COMPARED, _describe_repeat_timing(judged_round.ratings)))
     table = build_profile_grid(judged_round.ratings, judged_round.policy, judged_round.shown)
-    bias_sentences, bias_tables = _describe_bias(judged_round)
+    use_of_scale = describe_use_of_scale(
+        judged_round.ratings, judged_round.policy, judged_round.raters
+    )
     pairs = [estimate for estimate in judged_round.pairs if estimate.value is not None][:MOST_PAIRS]
     pair_by_scope = {Scope.of_pair(*pair): pair for pair in judged_round.shown.pairs}
     detailed_scopes = [
@@ -398,50 +401,62 @@ def answer_about_raters(judged_round: JudgedRound) -> Answer | None:
             f"Shown are {len(judged_round.raters)} of {judged_round.shown.n_raters} raters: those "
             "who agree least with the others."
         )
+    if use_of_scale.sentence:
+        sentences.append(use_of_scale.sentence)
     return Answer(
-        (*sentences, *bias_sentences, _describe_repeat_timing(judged_round.ratings)),
+        (*sentences, _describe_repeat_timing(judged_round.ratings)),
         () if lacks_matrix else (_build_agreement_matrix(judged_round, part_by_pair),),
         tuple(
             shown_table
             for shown_table in (table, _build_pair_grid(judged_round, pairs, detailed_scopes))
             if shown_table and shown_table.rows
         ),
-        (*details[:PAIRS_PRINTED], *other_pairs, *_iterate_use_of_scale(bias_tables)),
+        (*details[:PAIRS_PRINTED], *other_pairs, *_iterate_use_of_scale(use_of_scale.tables)),
     )
 
 
-def _iterate_use_of_scale(tables: Sequence[Grid]) -> Iterator[Detail]:
-    tables_with_rows = tuple(table for table in tables if table.rows)
-    if tables_with_rows:
-        answer = Answer((), (), tables_with_rows)
+def _iterate_use_of_scale(tables: Mapping[str, Grid]) -> Iterator[Detail]:
+    if tables:
+        answer = Answer((), (), tuple(tables.values()))
         yield Detail("use-of-scale", "How raters use the scale", answer)
 
 
-def _describe_bias(judged_round: JudgedRound) -> tuple[Sequence[str], Sequence[Grid]]:
-    """How raters use the scale, in sentences and tables.
+class UseOfScale(NamedTuple):
+    """How raters use the scale: a sentence, and tables by their names in metadata.
+
+    Where nothing is known, the sentence is empty. A table without rows is left out.
+    """
+
+    sentence: str = ""
+    tables: Mapping[str, Grid] = MappingProxyType({})
+
+
+def describe_use_of_scale(ratings: Ratings, policy: Policy, raters: Sequence[str]) -> UseOfScale:
+    """Of categories, which rater gives one more often; of numbers, how far raters are apart.
 
     The tests take items as drawn one by one, so nothing is said where they come in clusters.
     """
-    panel = (
-        counting_for(judged_round.ratings)
-        .by_rater(judged_round.ratings)
-        .select_raters(judged_round.raters)
-    )
-    level, scale = judged_round.policy.confidence_level, panel.scale
-    if panel.clusters is not None or "weight" in judged_round.ratings.has:
-        return (), ()
+    if len(raters) < 2:
+        return UseOfScale()
+    panel = counting_for(ratings).by_rater(ratings).select_raters(raters)
+    level, scale = policy.confidence_level, panel.scale
+    if panel.clusters is not None or "weight" in ratings.has:
+        return UseOfScale()
     if isinstance(panel, LabelsByRater):
         if len(scale.names) > MAX_CATEGORIES:
-            return (), ()
+            return UseOfScale()
         uses = use_of_categories(panel, level)
-        tables = [_build_uneven_use_grid(uses, level)]
+        sentence = describe_uses(uses, level) if uses else ""
+        tables = {"categories_given_more_often": _build_uneven_use_grid(uses, level)}
         if len(scale.names) > 2:
-            tables.append(_build_homogeneity_grid(marginal_homogeneity(panel)))
-        return ((describe_uses(uses, level),) if uses else ()), tables
-    error = measurement_error(panel, level) if scale.level in ("interval", "ratio") else None
-    if error is None:
-        return (), ()
-    return (describe_error(error),), (_build_limits_grid(limits_of_agreement(panel, level)),)
+            tables["categories_used_alike"] = _build_homogeneity_grid(marginal_homogeneity(panel))
+    else:
+        error = measurement_error(panel, level) if scale.level in ("interval", "ratio") else None
+        if error is None:
+            return UseOfScale()
+        sentence = describe_error(error)
+        tables = {"limits_of_agreement": _build_limits_grid(limits_of_agreement(panel, level))}
+    return UseOfScale(sentence, {name: table for name, table in tables.items() if table.rows})
 
 
 def describe_uses(uses: Sequence[CategoryUse], level: float) -> str:

@@ -7,15 +7,24 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.estimates import Estimate, estimate
-from agreement_pipeline.intervals import Inference, Percentiles, estimate_repeat_rate
+from agreement_pipeline.intervals import (
+    Inference,
+    Percentiles,
+    estimate_repeat_range,
+    estimate_repeat_rate,
+)
 from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.statistics import CategoryCounts, Clusters, Statistic
 from benchmarks.populations import TWO, Errors, Population, Sample
-from benchmarks.studies.study import ALPHA, Asked, Cells, study
+from benchmarks.studies.study import ALPHA, Asked, Cells, percent, study
 
 LOWEST, HIGHEST = 0.7, 0.98
 FEWEST, MOST, DOCUMENT = 50, 1_000, 6
 METHOD = "tail_adaptive_bootstrap"
+SIZES, SURELY = (50, 200, 1_000), 5
+NEAREST, TIMES = 0.05, 10
+"""The rate at a true value is the share admitted of the nearest twentieth of ten times the rounds,
+evenly spread. That is 0.015 wide, and the steepest rate rises from 2.5 to 97.5 % within 0.08."""
 
 Drawn = Callable[[np.random.Generator, float, int], Statistic]
 """A round from a generator, a true α and a number of items."""
@@ -135,3 +144,56 @@ def repeat_rates_at(asked: Asked) -> Iterator[Cells]:
             )
             found.append(repeat(first, second, RELIABLE, inference.tail))
         yield name, f"{truth:.2f}", n, *shares(found)
+
+
+@study(
+    "population | items | rounds | range holds the rate | rate is below | rate is above "
+    "| holds a rate of 5 to 95 | width there",
+    rounds=2000,
+    draws=1000,
+)
+def repeat_ranges(asked: Asked) -> Iterator[Cells]:
+    """How often the range that a round says holds the rate at its true α, in %.
+
+    True values are drawn evenly from 0.7 to 0.98. Rates are whole numbers of 1 to 99 in 100, as a
+    decision says them.
+    """
+    inference = replace(asked.inference, method=METHOD, lower_only=True)
+    for name in ("two categories, 3 raters", "a category of 10 %, 3 raters"):
+        for n in SIZES:
+            few, rates, many = _rates_and_ranges(POPULATIONS[name], n, asked.rounds, inference)
+            below, above = rates < few, rates > many
+            holds, unsure = ~(below | above), (rates >= SURELY) & (rates <= 100 - SURELY)
+            there = (100 * holds[unsure], (many - few)[unsure]) if unsure.any() else ()
+            cells = [*percent(holds, below, above), *(f"{each.mean():.1f}" for each in there)]
+            yield name, f"{n:,}", f"{len(rates):,}", *cells, *["none"] * (5 - len(cells))
+
+
+def _rates_and_ranges(
+    drawn: Drawn, n: int, n_rounds: int, inference: Inference
+) -> tuple[np.ndarray, ...]:
+    """The lower ends, the rates of the decision of each round at its true α, and the upper ends."""
+    rng = np.random.default_rng(n)
+
+    def judged(truth: float) -> Estimate:
+        return estimate(ALPHA, drawn(rng, truth, n), replace(inference, seed=rng.integers(2**31)))
+
+    def reaches(judged_round: Estimate) -> bool:
+        return judged_round.low is not None and judged_round.low >= RELIABLE
+
+    spread = np.linspace(LOWEST - 0.01, HIGHEST + 0.01, TIMES * n_rounds)
+    admitted = np.array([reaches(judged(truth)) for truth in spread])
+    n_nearest, found = int(NEAREST * len(spread)), []
+    for truth in rng.uniform(LOWEST, HIGHEST, n_rounds):
+        rate = admitted[np.argsort(np.abs(spread - truth))[:n_nearest]].mean()
+        first = judged(truth)
+        known = first.distribution
+        ends = (
+            estimate_repeat_range([(known, RELIABLE)], inference.tail)
+            if isinstance(known, Percentiles)
+            else None
+        )
+        if ends is not None:
+            low, high = ends
+            found.append((low, rate, high) if reaches(first) else (1 - high, 1 - rate, 1 - low))
+    return tuple(np.clip(np.round(100 * np.array(found)), 1, 99).T)
