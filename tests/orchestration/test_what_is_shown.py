@@ -16,7 +16,7 @@ from agreement_pipeline.orchestration.metadata import HARD_BREAK, IN_PLACE, link
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import judge_round
 from tests.orchestration.checks import BAD, GOOD, check, materialized
-from tests.orchestration.conftest import POLICY, ratings_frame
+from tests.orchestration.conftest import CATEGORIES, POLICY, ratings_frame
 
 pytestmark = pytest.mark.slow
 
@@ -157,6 +157,78 @@ def test_each_raters_agreement_with_themselves_stands_beside_that_with_the_other
     assert said["rater ben"].startswith(
         "cannot tell: test_retest_kappa of rater ben: undefined, since the rater met no item twice"
     )
+
+
+def test_who_gives_a_category_more_often_is_shown_and_how_many_pairs_are_not(line):
+    others = [GOOD.assign(rater=GOOD["rater"] + end) for end in ("", "2")]
+    frame = pd.concat(others, ignore_index=True)
+    first, second = CATEGORIES[:2]
+    place = frame["item"].str[1:].astype(int)
+    turned = (frame["rater"] == "ana") & (frame["label"] == second) & (place < 80)
+    frame.loc[turned, "label"] = first
+    line.deliver("w1", frame)
+    shown = materialized(
+        line.run("w1", "annotations", "inter_rater_agreement"), "inter_rater_agreement"
+    ).metadata
+
+    wide = frame.pivot(index="item", columns="rater", values="label")
+    share, less = ((wide[name] == first).mean() for name in ("ana", "ben"))
+    assert "ana" in shown["use_of_scale"].text
+    assert shown["use_of_scale"].text.endswith(" 4 more pairs differ like this.")
+    head, _, *rows = shown["categories_given_more_often"].md_str.strip().splitlines()
+    columns = [name.strip() for name in head.strip("| ").split(" | ")]
+    rows = [dict(zip(columns, row.strip("| ").split(" | "), strict=True)) for row in rows]
+    (row,) = [
+        row
+        for row in rows
+        if (row["rater"], row["other"], row["category"]) == ("ana", "ben", first)
+    ]
+    assert (row["of the rater"], row["of the other"]) == (f"{share:.1%}", f"{less:.1%}")
+    mine, theirs = wide["ana"] == first, wide["ben"] == first
+    alone = [str((mine & ~theirs).sum()), str((theirs & ~mine).sum())]
+    assert [row["rater alone"], row["other alone"]] == alone
+    assert {"ana"} == set.intersection(*({row["rater"], row["other"]} for row in rows))
+
+    pairs = [record.data for record in shown["categories_used_alike"].records]
+    assert all("ana" in (pair["rater"], pair["other"]) for pair in pairs[:5])
+    assert len(pairs) == 8
+    assert shown["categories_used_alike_left_out"].text.endswith(" pairs are not shown.")
+
+
+def test_of_raters_who_all_agree_no_use_of_the_scale_is_in_a_table(line):
+    line.deliver("w1", ratings_frame(1.0))
+    result = line.run("w1", "annotations", "inter_rater_agreement")
+    shown = materialized(result, "inter_rater_agreement").metadata
+    assert shown["use_of_scale"].text.startswith("No rater gives a category more often")
+    assert not {"categories_given_more_often", "categories_used_alike"} & {*shown}
+
+
+def test_of_numbers_the_error_of_measurement_and_the_limits_of_agreement_are_shown(make_line):
+    line = make_line(scale={"level": "interval"})
+    frame = pd.DataFrame(
+        [
+            (f"i{i}", rater, i + by + (i * 7 + place * 5) % 11 / 10)
+            for i in range(40)
+            for place, (rater, by) in enumerate((("ana", 0.5), ("ben", 0.0), ("chi", 0.0)))
+        ],
+        columns=["item", "rater", "label"],
+    )
+    line.deliver("w1", frame)
+    result = line.run("w1", "annotations", "inter_rater_agreement")
+    shown = materialized(result, "inter_rater_agreement").metadata
+
+    wide = frame.pivot(index="item", columns="rater", values="label")
+    error = wide.var(axis=1).mean() ** 0.5
+    assert shown["use_of_scale"].text.startswith(
+        f"The standard error of measurement is {error:.3g} ("
+    )
+    head, _, *rows = shown["limits_of_agreement"].md_str.strip().splitlines()
+    columns = [name.strip() for name in head.strip("| ").split(" | ")]
+    cells = [dict(zip(columns, row.strip("| ").split(" | "), strict=True)) for row in rows]
+    bias = {(row["rater"], row["other"]): float(row["bias"]) for row in cells}
+    assert bias.keys() == {("ana", "ben"), ("ana", "chi"), ("ben", "chi")}
+    for (one, other), value in bias.items():
+        assert value == pytest.approx((wide[one] - wide[other]).mean(), abs=0.005)
 
 
 def test_disputed_items_come_with_their_share_of_all_disagreement(line):
