@@ -402,8 +402,8 @@ def estimate_repeat_range(
 ) -> tuple[float, float] | None:
     """Between which the rate of `estimate_repeat_rate` lies, as the true value is one or another.
 
-    Eight in ten of the true values that the round leaves open have a rate between these two. The
-    rate at a true value is that of all resamples that vary around it.
+    At least eight in ten of the true values that the round leaves open have a rate between these
+    two. The rate at a true value is that of all resamples that vary around it.
     """
     distances = _measure_distances(distributions_and_cutoffs, tail)
     if distances is None:

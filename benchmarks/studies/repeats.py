@@ -38,6 +38,18 @@ class Repeat(NamedTuple):
     said: float
 
 
+class Range(NamedTuple):
+    """The range of the rate of one round, with the rate at its true α.
+
+    `is_middle` is True if the true α is among the eight in ten that the range rests on.
+    """
+
+    few: float
+    rate: float
+    many: float
+    is_middle: bool
+
+
 def of_categories(level: str, *shape: object) -> Drawn:
     """Rounds of a population of the design: raters, categories, commonest, model, missing."""
 
@@ -147,53 +159,67 @@ def repeat_rates_at(asked: Asked) -> Iterator[Cells]:
 
 
 @study(
-    "population | items | rounds | range holds the rate | rate is below | rate is above "
-    "| holds a rate of 5 to 95 | width there",
-    rounds=2000,
+    "population | items | rounds | true α is among the eight in ten | range holds the rate "
+    "| rate is below, above | rounds with a rate of 5 to 95 | range holds it | width there",
+    rounds=500,
     draws=1000,
 )
 def repeat_ranges(asked: Asked) -> Iterator[Cells]:
     """How often the range that a round says holds the rate at its true α, in %.
 
     True values are drawn evenly from 0.7 to 0.98. Rates are whole numbers of 1 to 99 in 100, as a
-    decision says them.
+    decision says them. The range is that of eight in ten of the true values that the round leaves
+    open, so the true α should be among these in 80 %.
     """
     inference = replace(asked.inference, method=METHOD, lower_only=True)
     for name in ("two categories, 3 raters", "a category of 10 %, 3 raters"):
         for n in SIZES:
-            few, rates, many = _rates_and_ranges(POPULATIONS[name], n, asked.rounds, inference)
-            below, above = rates < few, rates > many
-            holds, unsure = ~(below | above), (rates >= SURELY) & (rates <= 100 - SURELY)
-            there = (100 * holds[unsure], (many - few)[unsure]) if unsure.any() else ()
-            cells = [*percent(holds, below, above), *(f"{each.mean():.1f}" for each in there)]
-            yield name, f"{n:,}", f"{len(rates):,}", *cells, *["none"] * (5 - len(cells))
+            ranges = list(_ranges(POPULATIONS[name], n, asked.rounds, inference))
+            middle = np.array([each.is_middle for each in ranges])
+            rates = 100 * np.array([(each.few, each.rate, each.many) for each in ranges]).T
+            few, rate, many = np.clip(np.round(rates), 1, 99)
+            below, above = rate < few, rate > many
+            holds, unsure = ~(below | above), (rate >= SURELY) & (rate <= 100 - SURELY)
+            cells = [*percent(middle, holds), ", ".join(percent(below, above)), f"{unsure.sum():,}"]
+            if unsure.any():
+                cells += [*percent(holds[unsure]), f"{(many - few)[unsure].mean():.1f}"]
+            yield name, f"{n:,}", f"{len(ranges):,}", *cells, *["none"] * (6 - len(cells))
 
 
-def _rates_and_ranges(
-    drawn: Drawn, n: int, n_rounds: int, inference: Inference
-) -> tuple[np.ndarray, ...]:
-    """The lower ends, the rates of the decision of each round at its true α, and the upper ends."""
+def _ranges(drawn: Drawn, n: int, n_rounds: int, inference: Inference) -> Iterator[Range]:
+    """The ranges of rounds of a size, without those that say none."""
     rng = np.random.default_rng(n)
 
     def judged(truth: float) -> Estimate:
         return estimate(ALPHA, drawn(rng, truth, n), replace(inference, seed=rng.integers(2**31)))
 
-    def reaches(judged_round: Estimate) -> bool:
-        return judged_round.low is not None and judged_round.low >= RELIABLE
-
     spread = np.linspace(LOWEST - 0.01, HIGHEST + 0.01, TIMES * n_rounds)
-    admitted = np.array([reaches(judged(truth)) for truth in spread])
-    n_nearest, found = int(NEAREST * len(spread)), []
+    admitted = np.array([_reaches(judged(truth)) for truth in spread])
+    n_nearest = int(NEAREST * len(spread))
     for truth in rng.uniform(LOWEST, HIGHEST, n_rounds):
         rate = admitted[np.argsort(np.abs(spread - truth))[:n_nearest]].mean()
         first = judged(truth)
         known = first.distribution
-        ends = (
-            estimate_repeat_range([(known, RELIABLE)], inference.tail)
-            if isinstance(known, Percentiles)
-            else None
-        )
+        if not isinstance(known, Percentiles):
+            continue
+        ends = estimate_repeat_range([(known, RELIABLE)], inference.tail)
         if ends is not None:
-            low, high = ends
-            found.append((low, rate, high) if reaches(first) else (1 - high, 1 - rate, 1 - low))
-    return tuple(np.clip(np.round(100 * np.array(found)), 1, 99).T)
+            (few, many), is_middle = ends, 0.1 <= _weight_under(truth, known) <= 0.9
+            if not _reaches(first):
+                few, rate, many = 1 - many, 1 - rate, 1 - few
+            yield Range(few, rate, many, is_middle)
+
+
+def _reaches(judged_round: Estimate) -> bool:
+    return judged_round.low is not None and judged_round.low >= RELIABLE
+
+
+def _weight_under(truth: float, known: Percentiles) -> float:
+    """The share of the true values that a round leaves open, as its range weighs them, under one
+    of them.
+    """
+    lowest, greatest = known.bounds
+    seen = known.seen_draws
+    draws = known.draws if seen is None or not np.ptp(seen) else seen
+    draws = np.where(np.isnan(draws), lowest, draws)
+    return float(np.average(draws < truth, weights=np.sqrt(np.maximum(greatest - draws, 0.0))))
