@@ -65,7 +65,6 @@ def make_ratings(round_name, quality):
 @pytest.fixture
 def assessed(monkeypatch):
     """Every version under every policy, measured once: the processes inherit it."""
-    monkeypatch.setattr(Contract, "check", lambda *_: ())
     measured, kept = decision.measure_ratings, {}
 
     def remembered(ratings, measures, inference, scopes, trains=None):
