@@ -15,21 +15,33 @@ comes from the derivative of :math:`d_r` by the weight of each item (the infinit
 Holm's (1979) procedure holds the risk that anybody is named by luck at 2.5 %. A small rise of alpha
 is no cause. It is divided by the share of pairs that the rater is in, so a crowd hides nobody.
 
+Where a rule reads a coefficient of a fixed panel, it is asked in the place of alpha, with the same
+test and the same bounds: `panel_coefficient` says which ones, and where their variance comes from.
+
 Two camps are said to be there if both agree more inside than with each other. They are found by the
 main component of agreement. So the test of all pairs inside against those across is held to 2.5 %,
-divided by the number of ways to part the raters in two (Bonferroni).
+divided by the number of ways to part the raters in two (Bonferroni). A coefficient of a fixed panel
+must also surely be higher inside each camp than for all.
 
 References: Holm, S. (1979), https://www.jstor.org/stable/4615733; Efron, B. (1982), The jackknife,
 the bootstrap and other resampling plans, doi:10.1137/1.9781611970319, ch. 6
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.measures import krippendorff_alpha, ratio
+from agreement_pipeline.estimates.comparison import DEFAULT_OF_ROUNDS
+from agreement_pipeline.estimates.panel_coefficient import (
+    Panel,
+    PanelCoefficient,
+    alpha_of_panel,
+    find_panel_measure,
+)
+from agreement_pipeline.measures import ratio
 from agreement_pipeline.ratings import Array, Codes, Flags
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, rater_distances
 from agreement_pipeline.students_t import lower_tail_probability
@@ -43,7 +55,7 @@ MIN_ITEMS_APART = 5
 each other.
 """
 MIN_RISE, MIN_RISE_IN_ORDER = 0.1, 0.06
-"""The least rise of alpha that is a cause, divided by the share of pairs that the rater is in.
+"""The least rise of agreement that is a cause, divided by the share of pairs that the rater is in.
 
 So of 300 items, a rater with 12 % of errors beside four with 10 % is named in under 1 % of rounds,
 and one with 20 % in four of five. Where labels have an order, a step is a small part of the
@@ -52,33 +64,36 @@ distances, so the rise is smaller.
 MIN_DIFFERENCE = 0.065
 """Camps that differ by less are none, whatever the number of items."""
 MAX_RATERS_DESCRIBED = 4
-"""Of so many raters who differ alpha is said; of others, the name."""
+"""Of so many raters who differ agreement is said; of others, the name."""
 MAX_PANEL_FOR_CAMPS = 60
 """A larger panel is a crowd, in which no camps are looked for."""
 ROUNDING = 1e-9
+ALPHA_SYMBOL = "α"
 
-Panel = LabelsByRater | NumbersByRater
 Pairs = tuple[Array, Array]
 """How alike some raters of each item are, and how many pairs they are: sums over ordered pairs."""
 Finding = Literal["raters", "camps", "nobody", "too few to tell"]
 
 
 class RaterWhoDiffers(NamedTuple):
-    """A rater, and alpha of the round with and without them.
+    """A rater, and the agreement of the round with and without them.
 
-    `alpha_without` is None if the others gave one and the same label each time.
+    `value_without` is None if the others gave one and the same label each time. `coefficient` is
+    what the values are of.
     """
 
     name: str
-    alpha: float
-    alpha_without: float | None
+    value: float
+    value_without: float | None
+    coefficient: str = ALPHA_SYMBOL
 
     @property
     def sentence(self) -> str:
-        differs = f"{self.name} differs from the rest: α is {in_words(self.alpha, PROBABILITY)}"
-        if self.alpha_without is None:
+        value = f"{self.coefficient} is {in_words(self.value, PROBABILITY)}"
+        differs = f"{self.name} differs from the rest: {value}"
+        if self.value_without is None:
             return f"{differs}, and all others gave one and the same label."
-        return f"{differs}, and {in_words(self.alpha_without, PROBABILITY)} without {self.name}."
+        return f"{differs}, and {in_words(self.value_without, PROBABILITY)} without {self.name}."
 
 
 class Camp(NamedTuple):
@@ -100,7 +115,7 @@ class StandingOut:
     Attributes
     ----------
     finding
-        *raters*: without some rater, alpha is surely higher. *camps*: the panel stands in two
+        *raters*: without some rater, agreement is surely higher. *camps*: the panel stands in two
         camps. *nobody*: neither is certain. *too few to tell*: no rater shares 30 items, or
         clusters, with two others.
     raters
@@ -109,12 +124,15 @@ class StandingOut:
         The two camps, the larger first.
     of_labels
         True if the ratings are labels, and no numbers.
+    why_alpha
+        Why alpha was asked in the place of the coefficient of the rule. Empty if it was not.
     """
 
     finding: Finding
     raters: tuple[RaterWhoDiffers, ...] = ()
     camps: tuple[Camp, ...] = ()
     of_labels: bool = True
+    why_alpha: str = ""
 
     @property
     def sentence(self) -> str:
@@ -129,10 +147,11 @@ class StandingOut:
                 "one of them differs from the rest."
             )
         if self.finding == "nobody":
-            return (
+            nobody = (
                 "No rater is known to differ from the rest: leaving any one of them out would not "
                 "raise agreement by much, beyond chance."
             )
+            return f"{nobody}{self._of_alpha}"
         if self.finding == "camps":
             camps = " against ".join(joined(camp.raters) for camp in self.camps)
             agreement_inside = joined(
@@ -147,14 +166,20 @@ class StandingOut:
         if undescribed := self.raters[MAX_RATERS_DESCRIBED:]:
             names = joined(rater.name for rater in undescribed)
             sentences.append(f"So {'does' if len(undescribed) == 1 else 'do'} {names}.")
-        return " ".join([*sentences, "This does not say who is right."])
+        return " ".join([*sentences, "This does not say who is right."]) + self._of_alpha
+
+    @property
+    def _of_alpha(self) -> str:
+        return f" This was found with α, because {self.why_alpha}." if self.why_alpha else ""
 
     def _format_agreement(self, value: float) -> str:
         return in_words(value, WHOLE_PERCENT if self.of_labels else PROBABILITY)
 
 
-def standing_out(panel: Panel) -> StandingOut:
+def standing_out(panel: Panel, measure: str = DEFAULT_OF_ROUNDS) -> StandingOut:
     """Who differs from the rest of a panel, beyond what luck allows for its size.
+
+    `measure` is what a rule reads. It is asked if it is one of a fixed panel, and else alpha.
 
     Examples
     --------
@@ -164,30 +189,54 @@ def standing_out(panel: Panel) -> StandingOut:
     >>> [rater.name for rater in standing_out(panel).raters]
     ['d']
     """
+    coefficient, why_alpha = _build_coefficient(panel, measure)
+    if coefficient is not None:
+        panel = coefficient.panel
     of_labels = isinstance(panel, LabelsByRater)
-    camps = _find_camps(panel)
+    camps = _find_camps(panel, coefficient)
     if camps:
         return StandingOut("camps", camps=camps, of_labels=of_labels)
-    is_comparable, names = _find_raters_who_differ(panel)
+    is_comparable, names = _find_raters_who_differ(panel, coefficient)
     finding: Finding = "raters" if names else "nobody" if is_comparable else "too few to tell"
-    alpha = _alpha_of_panel(panel) if names else None
-    raters = (
-        ()
-        if alpha is None
-        else (RaterWhoDiffers(name, alpha, _alpha_of_panel(panel.without(name))) for name in names)
-    )
-    return StandingOut(finding, tuple(raters), of_labels=of_labels)
+    raters = _describe_raters(names, panel, coefficient)
+    return StandingOut(finding, tuple(raters), of_labels=of_labels, why_alpha=why_alpha)
 
 
-def _alpha_of_panel(panel: Panel) -> float | None:
-    ratings = panel.counts() if isinstance(panel, LabelsByRater) else panel
-    value = float(krippendorff_alpha(ratings).value)
-    return None if np.isnan(value) else value
+def _build_coefficient(panel: Panel, measure: str) -> tuple[PanelCoefficient | None, str]:
+    """What is asked in the place of alpha, if anything, or why it cannot be."""
+    panel_measure = find_panel_measure(measure)
+    if panel_measure is None:
+        return None, ""
+    coefficient = PanelCoefficient.from_panel(panel_measure, panel)
+    reason = coefficient.find_unusable_reason()
+    return (None, reason) if reason else (coefficient, "")
 
 
-def _find_raters_who_differ(panel: Panel) -> tuple[bool, Sequence[str]]:
+def _describe_raters(
+    names: Sequence[str], panel: Panel, coefficient: PanelCoefficient | None
+) -> Iterator[RaterWhoDiffers]:
+    def value(raters: Sequence[str]) -> float | None:
+        if coefficient is None:
+            return alpha_of_panel(panel.select_raters(raters))
+        value = coefficient.value(raters)
+        return None if np.isnan(value) else value
+
+    symbol = ALPHA_SYMBOL if coefficient is None else coefficient.measure.name
+    value_of_all = value(panel.raters) if names else None
+    if value_of_all is not None:
+        for name in names:
+            yield RaterWhoDiffers(name, value_of_all, value(_others(panel, name)), symbol)
+
+
+def _others(panel: Panel, rater: str) -> Sequence[str]:
+    return [name for name in panel.raters if name != rater]
+
+
+def _find_raters_who_differ(
+    panel: Panel, coefficient: PanelCoefficient | None
+) -> tuple[bool, Sequence[str]]:
     """Whether any rater can be compared, and the names of those who differ, the surest first."""
-    n_compared, rises = _find_large_rises(panel)
+    n_compared, rises = _find_large_rises(panel, coefficient)
     names = []
     for position, rise in enumerate(sorted(rises, key=lambda rise: (rise.p, -rise.t))):
         if rise.p > TAIL / (n_compared - position):
@@ -197,7 +246,7 @@ def _find_raters_who_differ(panel: Panel) -> tuple[bool, Sequence[str]]:
 
 
 class _Rise(NamedTuple):
-    """How much higher alpha is without a rater, and the standard error of that."""
+    """How much higher agreement is without a rater, and the standard error of that."""
 
     name: str
     size: float
@@ -213,8 +262,11 @@ class _Rise(NamedTuple):
         return lower_tail_probability(-self.t, self.units - 1)
 
 
-def _find_large_rises(panel: Panel) -> tuple[int, Sequence[_Rise]]:
-    """How many raters can be compared, and the rises of alpha that are large enough to be a cause.
+def _find_large_rises(
+    panel: Panel, coefficient: PanelCoefficient | None = None
+) -> tuple[int, Sequence[_Rise]]:
+    """How many raters can be compared, and the rises of alpha, or of another coefficient, that are
+    large enough to be a cause.
 
     Smaller ones take part in Holm's procedure as if they were of no size.
     """
@@ -237,16 +289,22 @@ def _find_large_rises(panel: Panel) -> tuple[int, Sequence[_Rise]]:
         alpha_without, gradient_without = _alpha_and_gradient(totals - weights[own] @ removed)
         share_of_pairs = 2 * weights[own].sum() / totals[0]
         is_apart = of_three & (sums.distances_from(points) > others[:, 1] + ROUNDING)
-        if (
-            alpha_without - alpha < min_rise * share_of_pairs
-            or _count_units(panel, items.rows[own[is_apart]]) < MIN_ITEMS_APART
-        ):
+        if _count_units(panel, items.rows[own[is_apart]]) < MIN_ITEMS_APART:
+            continue
+        size = alpha_without - alpha
+        if coefficient is not None:
+            size = coefficient.rise(_others(panel, name))
+        if not size >= min_rise * share_of_pairs:
+            continue
+        if coefficient is not None:
+            error, n_units = coefficient.error_of_rise(_others(panel, name), units)
+            rises.append(_Rise(name, size, error, n_units))
             continue
         influence = moments @ (gradient_without - gradient)
         influence[own] -= removed @ gradient_without
         influence -= weights @ influence / weights.sum()
         error = _error_of_sum(influence, items.rows, panel, units)
-        rises.append(_Rise(name, alpha_without - alpha, error, units))
+        rises.append(_Rise(name, size, error, units))
     return n_compared, rises
 
 
@@ -414,7 +472,7 @@ def _error_of_sum(values: Array, rows: Codes, panel: Panel, units: int) -> float
     return float(np.sqrt(units / (units - 1) * squares))
 
 
-def _find_camps(panel: Panel) -> tuple[Camp, ...]:
+def _find_camps(panel: Panel, coefficient: PanelCoefficient | None) -> tuple[Camp, ...]:
     n = len(panel.raters)
     if not 4 <= n <= MAX_PANEL_FOR_CAMPS:
         return ()
@@ -461,7 +519,27 @@ def _find_camps(panel: Panel) -> tuple[Camp, ...]:
                 for (agreement_inside, camp), test in zip(pairs_by_camp, camp_tests, strict=True)
                 if test
             )
+    if coefficient is not None and not _is_higher_in_camps(coefficient, best):
+        return ()
     return tuple(sorted(best, key=lambda camp: -len(camp.raters)))
+
+
+def _is_higher_in_camps(coefficient: PanelCoefficient, camps: Sequence[Camp]) -> bool:
+    """True if the coefficient is surely higher inside each camp than for all."""
+    panel = coefficient.panel
+    n_pairs, n_pairs_across = (
+        math.comb(len(panel.raters), 2),
+        math.prod(len(camp.raters) for camp in camps),
+    )
+    units = _n_independent_units(panel, np.flatnonzero(panel.weights > 0))
+    for camp in camps:
+        size = coefficient.rise(camp.raters)
+        if not size >= MIN_DIFFERENCE * n_pairs_across / n_pairs:
+            return False
+        error, n_units = coefficient.error_of_rise(camp.raters, units)
+        if _Rise("", size, error, n_units).p > TAIL:
+            return False
+    return True
 
 
 def _sum_pairs_by_cut(panel: Panel, order: Sequence[int]) -> Iterator[tuple[Pairs, Pairs, Pairs]]:

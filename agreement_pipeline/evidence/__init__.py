@@ -4,7 +4,7 @@ from agreement_pipeline.evidence.advice import (
     Step as Step,
     ask_whether_models as ask_whether_models,
     command_of_report as command_of_report,
-    is_held_for_disagreement as is_held_for_disagreement,
+    find_measure_that_holds as find_measure_that_holds,
     describe_who_differs as describe_who_differs,
 )
 from agreement_pipeline.evidence.details import (

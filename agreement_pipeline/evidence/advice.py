@@ -26,6 +26,7 @@ from agreement_pipeline.policy import (
     UNDECIDED,
     Decision,
     Policy,
+    Rule,
     Verdict,
     downgrade_for_weak_part,
     find_min_items,
@@ -83,11 +84,8 @@ class HeldRound:
     @property
     def who_differs(self) -> str:
         unmet = (verdict.to_mapping() for verdict in self.decision.unmet)
-        return (
-            describe_who_differs(self.ratings)
-            if is_held_for_disagreement(unmet, self.policy)
-            else ""
-        )
+        measure = find_measure_that_holds(unmet, self.policy)
+        return describe_who_differs(self.ratings, measure) if measure else ""
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -201,13 +199,14 @@ def ask_whether_models(names: Collection[str]) -> str:
     return f"{'Is' if is_one else 'Are'} {joined(names)} {'a model' if is_one else 'models'}?"
 
 
-def describe_who_differs(ratings: Ratings) -> str:
+def describe_who_differs(ratings: Ratings, measure: str = DEFAULT_OF_ROUNDS) -> str:
+    """Who differs, by the measure of a rule if it is one of a fixed panel, and else by alpha."""
     if ratings.foreign_words:
         return NOBODY_COMPARED
     if is_too_wide(ratings.n_items, len(ratings.raters)):
         return f"{len(ratings.raters):,} raters are too many to compare each with the others."
     panel = counting_for(ratings).by_rater(ratings)
-    result = standing_out(panel)
+    result = standing_out(panel, measure)
     named = {rater.name for rater in result.raters}
     # A rater beside a copy of them makes the others seem to differ. Whoever is named must be so
     # without either, and without all but one of those who never differ.
@@ -215,7 +214,7 @@ def describe_who_differs(ratings: Ratings) -> str:
     copies = [sorted(same)[1:]] if same else []
     for left_out in [*([rater] for rater in sorted(near)), *copies]:
         panel_without = panel.select_raters([name for name in panel.raters if name not in left_out])
-        still_named = {rater.name for rater in standing_out(panel_without).raters}
+        still_named = {rater.name for rater in standing_out(panel_without, measure).raters}
         if not named - {*left_out} <= still_named:
             return (
                 "Some raters agree far more with each other than with the rest, so it cannot be "
@@ -224,20 +223,36 @@ def describe_who_differs(ratings: Ratings) -> str:
     return result.sentence
 
 
-def is_held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:
-    """Nobody is named where replicates are missing, or where items are too few."""
+def find_measure_that_holds(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> str | None:
+    """The measure of the first verdict that holds the round for disagreement. None if none does.
+
+    Nobody is named where replicates are missing, or where items are too few.
+    """
     cutoffs: dict[tuple[str, str], float] = {
-        (rule.measure, rule.scope): rule.reliable
-        for rule in policy.rules
-        if rule.effect == "hold" and find_registered_measure(rule.measure).question == "inter-rater"
+        (rule.measure, rule.scope): rule.reliable for rule in _iterate_rules_on_agreement(policy)
     }
-    return any(
-        verdict["effect"] == "hold"
-        and verdict["verdict"] not in ("reliable", "not_evaluated")
-        and verdict["value"]
-        < cutoffs.get((verdict["measure"], Scope.parse(verdict["scope"]).kind), -np.inf)
-        for verdict in verdicts
-    )
+    for verdict in verdicts:
+        rule_key = verdict["measure"], Scope.parse(verdict["scope"]).kind
+        if (
+            verdict["effect"] == "hold"
+            and verdict["verdict"] not in ("reliable", "not_evaluated")
+            and verdict["value"] < cutoffs.get(rule_key, -np.inf)
+        ):
+            return str(verdict["measure"])
+    return None
+
+
+def find_measure_of_policy(policy: Policy) -> str:
+    """The measure of the first rule that can hold a round for disagreement between raters."""
+    measures = (rule.measure for rule in _iterate_rules_on_agreement(policy))
+    return next(measures, DEFAULT_OF_ROUNDS)
+
+
+def _iterate_rules_on_agreement(policy: Policy) -> Iterator[Rule]:
+    for rule in policy.rules:
+        measure = find_registered_measure(rule.measure)
+        if rule.effect == "hold" and measure.question == "inter-rater":
+            yield rule
 
 
 def _category_counts_or_none(ratings: Ratings) -> CategoryCounts | None:
@@ -511,11 +526,7 @@ def _count_missing_for_full_agreement(verdict: Verdict, held_round: HeldRound) -
 
 
 def _expected_value_for_plan(policy: Policy) -> float:
-    highest_cutoff = max(
-        rule.reliable
-        for rule in policy.rules
-        if rule.effect == "hold" and find_registered_measure(rule.measure).question == "inter-rater"
-    )
+    highest_cutoff = max(rule.reliable for rule in _iterate_rules_on_agreement(policy))
     return min(highest_cutoff + BETTER, (1 + highest_cutoff) / 2)
 
 

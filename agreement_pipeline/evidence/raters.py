@@ -27,7 +27,11 @@ from agreement_pipeline.estimates import (
     use_of_categories,
     value_by_scope,
 )
-from agreement_pipeline.evidence.advice import NOBODY_COMPARED, describe_who_differs
+from agreement_pipeline.evidence.advice import (
+    NOBODY_COMPARED,
+    describe_who_differs,
+    find_measure_of_policy,
+)
 from agreement_pipeline.evidence.figure import (
     Figure,
     Mark,
@@ -376,7 +380,9 @@ def answer_about_raters(judged_round: JudgedRound) -> Answer | None:
     lacks_matrix = judged_round.ratings.scale.continuous or len(judged_round.raters) < 3
     is_held = judged_round.assessment is not None and not judged_round.decision.admitted
     differs = (
-        judged_round.summary.who_differs if is_held else describe_who_differs(judged_round.ratings)
+        judged_round.summary.who_differs
+        if is_held
+        else describe_who_differs(judged_round.ratings, find_measure_of_policy(judged_round.policy))
     )
     details = [
         Detail(

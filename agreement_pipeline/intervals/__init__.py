@@ -28,6 +28,8 @@ from agreement_pipeline.intervals.draws import (
     map_in_order as map_in_order,
     draw_in_blocks as draw_in_blocks,
     draw_reweighted as draw_reweighted,
+    leave_out_each_item as leave_out_each_item,
+    leave_out_groups as leave_out_groups,
     spread_unit_weights_over_rows as spread_unit_weights_over_rows,
 )
 from agreement_pipeline.intervals.evidence import (
@@ -51,6 +53,7 @@ from agreement_pipeline.intervals.methods import (
     IntervalMethod as IntervalMethod,
     Population as Population,
     find_interval_method as find_interval_method,
+    jackknife_variance as jackknife_variance,
 )
 from agreement_pipeline.intervals.proportions import (
     mean_interval as mean_interval,

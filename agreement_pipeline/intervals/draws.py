@@ -180,6 +180,9 @@ def leave_out_each_item(
     """
     weights, clusters = statistic.weights, statistic.clusters
     rows = len(weights)
+    if clusters is None and rows * np.count_nonzero(weights) > max_weights:
+        yield from leave_out_groups(statistic, max(MIN_LEFT_OUT_GROUPS, max_weights // rows), seed)
+        return
     if clusters is not None:
         times, sizes = clusters.times, clusters.sizes(weights)
         order = np.argsort(clusters.places, kind="stable")
@@ -188,22 +191,40 @@ def leave_out_each_item(
             (rows_of_cluster, sizes[rows_of_cluster])
             for rows_of_cluster in np.split(order, cluster_ends)
         ]
-    elif rows * np.count_nonzero(weights) <= max_weights:
+    else:
         weighted_rows = np.flatnonzero(weights)
         times = weights[weighted_rows]
         groups = list(zip(weighted_rows, np.minimum(1.0, times), strict=True))
-    else:
-        items = np.random.default_rng(seed).permutation(
-            np.repeat(np.arange(rows), weights.round().astype(int))
-        )
-        times = np.ones(min(len(items), max(MIN_LEFT_OUT_GROUPS, max_weights // rows)))
-        groups = [(items[place :: len(times)], np.ones(1)) for place in range(len(times))]
     for start in range(0, len(groups), size := max(1, CELLS_PER_BLOCK // max(1, rows))):
         block = groups[start : start + size]
         remaining_weights = np.tile(weights, (len(block), 1))
         for place, (left_out_rows, share) in enumerate(block):
             np.subtract.at(remaining_weights[place], left_out_rows, share)
         yield remaining_weights, times[start : start + size]
+
+
+def leave_out_groups(
+    statistic: Statistic, n_groups: int, seed: int | tuple[int, ...]
+) -> Iterator[tuple[Array, Array]]:
+    """The weights without each group of items, or of clusters, and a 1 for each group.
+
+    The groups are of nearly equal size, and the seed says who is in which.
+    """
+    weights, clusters = statistic.weights, statistic.clusters
+    places, times, sizes = np.arange(len(weights)), weights, np.ones(1)
+    if clusters is not None:
+        places, times, sizes = clusters.places, clusters.times, clusters.sizes(weights)
+    units = np.repeat(np.arange(len(times)), times.round().astype(int))
+    units = np.random.default_rng(seed).permutation(units)
+    n_groups = min(len(units), n_groups)
+    block_size = max(1, CELLS_PER_BLOCK // max(1, len(weights)))
+    for start in range(0, n_groups, block_size):
+        block = range(start, min(start + block_size, n_groups))
+        left_out = (np.bincount(units[place::n_groups], minlength=len(times)) for place in block)
+        yield (
+            np.stack([weights - counts[places] * sizes for counts in left_out]),
+            np.ones(len(block)),
+        )
 
 
 def quantile_interval(

@@ -198,7 +198,7 @@ def icc_2_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, total / k, unit)
 
 
-@_two_way_form("ICC(2,k)", bounds=(-np.inf, 1.0))
+@_two_way_form("ICC(2,k)", bounds=(-np.inf, 1.0), of_one_rating="icc_2_1")
 def icc_2_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, if raters stand for a population.
 
@@ -233,7 +233,7 @@ def icc_3_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, (bms + (k - 1) * ems) / k, unit)
 
 
-@_two_way_form("ICC(3,k)", bounds=(-np.inf, 1.0))
+@_two_way_form("ICC(3,k)", bounds=(-np.inf, 1.0), of_one_rating="icc_3_1")
 def icc_3_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, apart from what a rater always adds.
 

@@ -185,6 +185,9 @@ class Measure:
         True if it compares a classifier with the raters. Then no rater has it.
     split
         From labels to the two categories that unseen items are split between, if not by the level.
+    of_one_rating
+        Of a measure of the mean of all raters' ratings, the measure of one of them. The mean of
+        fewer ratings is less reliable, so only the latter says which rater lowers the value.
     raters_left_out
         From a statistic to the raters whose replicates or confidence are missing or show nothing.
     """
@@ -214,6 +217,7 @@ class Measure:
     weighting: Weighting | None = None
     split: Split | None = None
     alias_of: str | None = None
+    of_one_rating: str | None = None
     raters_left_out: Callable[[Any], tuple[str, ...]] = lambda _: ()
     rests_on: UsedRows = USED
 

@@ -16,7 +16,7 @@ from agreement_pipeline.estimates import Scope
 from agreement_pipeline.evidence import (
     command_of_report,
     describe_who_differs,
-    is_held_for_disagreement,
+    find_measure_that_holds,
     shorten_pseudonyms,
 )
 from agreement_pipeline.large_files import digest_of_plain
@@ -234,7 +234,8 @@ def _describe_who_differs(store: Store, notice: Notice) -> str:
         if verdict["verdict"] not in policy.admit
         and (verdict["measure"], verdict["scope"]) not in waived
     ]
-    if not is_held_for_disagreement(unmet, policy):
+    measure = find_measure_that_holds(unmet, policy)
+    if measure is None:
         return ""
     version = next(
         RoundVersion.from_entry(entry)
@@ -243,7 +244,8 @@ def _describe_who_differs(store: Store, notice: Notice) -> str:
     )
     ratings = store.ratings_of(version)
     return describe_who_differs(
-        ratings.renamed(shorten_pseudonyms(store.pseudonyms(ratings), ratings.classifiers))
+        ratings.renamed(shorten_pseudonyms(store.pseudonyms(ratings), ratings.classifiers)),
+        measure,
     )
 
 

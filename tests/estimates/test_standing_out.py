@@ -74,7 +74,7 @@ def test_alpha_with_and_without_the_rater_is_that_of_pairs_counted_item_by_item(
 
     expected = loop_alpha(rows, unequal), loop_alpha([row[1:] for row in rows], unequal)
     assert rater.name == "a"
-    assert (rater.alpha, rater.alpha_without) == pytest.approx(expected)
+    assert (rater.value, rater.value_without) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
@@ -159,7 +159,7 @@ def test_one_who_alone_gives_a_category_differs_and_without_them_alpha_is_undefi
         [[0, 0, 0, int(item < 8)] for item in range(200)], scale=SCALE, raters=list("abcd")
     )
     (rater,) = standing_out(labels).raters
-    assert (rater.name, rater.alpha_without) == ("d", None)
+    assert (rater.name, rater.value_without) == ("d", None)
     assert standing_out(labels).sentence == (
         "d differs from the rest: α is -0.01, and all others gave one and the same label. "
         "This does not say who is right."

@@ -15,7 +15,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.counting import counting_for, queried
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import standing_out
-from agreement_pipeline.evidence import is_held_for_disagreement, summarize
+from agreement_pipeline.evidence import find_measure_that_holds, summarize
 from agreement_pipeline.evidence.advice import (
     coincidences,
     describe_who_differs,
@@ -266,9 +266,9 @@ def test_each_value_is_compared_with_the_cut_off_of_its_own_scope():
     strict = Rule("krippendorff_alpha", scope="pair", reliable=0.9, effect="hold")
     policy = Policy("standard", 1, (ALPHA, strict), n_resamples=1000)
     said = {"measure": "krippendorff_alpha", "effect": "hold", "verdict": "inconclusive"}
-    assert not is_held_for_disagreement([said | {"scope": "round", "value": 0.85}], policy)
-    assert is_held_for_disagreement([said | {"scope": "round", "value": 0.75}], policy)
-    assert is_held_for_disagreement([said | {"scope": 'pair ana and "b c"', "value": 0.85}], policy)
+    assert not find_measure_that_holds([said | {"scope": "round", "value": 0.85}], policy)
+    assert find_measure_that_holds([said | {"scope": "round", "value": 0.75}], policy)
+    assert find_measure_that_holds([said | {"scope": 'pair ana and "b c"', "value": 0.85}], policy)
 
 
 def test_if_one_category_prevails_more_of_the_others_are_drawn_and_that_is_another_mix():
@@ -311,8 +311,8 @@ def test_the_command_of_a_plan_runs_whatever_the_cut_off(n_items, cutoff, tmp_pa
 def test_a_page_looks_once_for_who_differs_and_says_it_in_two_places(monkeypatch):
     found = []
 
-    def counted(panel):
-        found.append(standing_out(panel))
+    def counted(panel, measure):
+        found.append(standing_out(panel, measure))
         return found[-1]
 
     monkeypatch.setattr("agreement_pipeline.evidence.advice.standing_out", counted)
