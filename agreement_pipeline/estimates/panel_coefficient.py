@@ -39,6 +39,8 @@ from agreement_pipeline.text import counted
 N_GROUPS = 40
 MAX_WEIGHTS = 1_000_000
 """So many weights, or fewer, are drawn up to leave out each item by itself."""
+MAX_WEIGHTS_AT_ONCE = 10_000_000
+"""Weights of groups in memory. A measure reads the ratings again for each such block."""
 MAX_CELLS = 100_000_000
 """Ratings times values of the coefficient. More would take longer than a few seconds."""
 SEED = 0
@@ -155,7 +157,7 @@ class PanelCoefficient:
         n_kinds = np.count_nonzero(statistic.weights) if clusters is None else len(clusters.times)
         if rows * n_kinds * self._n_values_of_rater <= MAX_WEIGHTS:
             return leave_out_each_item(statistic, MAX_WEIGHTS, SEED)
-        return leave_out_groups(statistic, N_GROUPS, SEED)
+        return leave_out_groups(statistic, N_GROUPS, SEED, MAX_WEIGHTS_AT_ONCE)
 
     @cached_property
     def _times(self) -> Array:

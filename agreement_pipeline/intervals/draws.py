@@ -204,11 +204,15 @@ def leave_out_each_item(
 
 
 def leave_out_groups(
-    statistic: Statistic, n_groups: int, seed: int | tuple[int, ...]
+    statistic: Statistic,
+    n_groups: int,
+    seed: int | tuple[int, ...],
+    max_cells: int | None = None,
 ) -> Iterator[tuple[Array, Array]]:
     """The weights without each group of items, or of clusters, and a 1 for each group.
 
-    The groups are of nearly equal size, and the seed says who is in which.
+    The groups are of nearly equal size, and the seed says who is in which. A block has at most
+    `max_cells` weights, unless that is less than a row.
     """
     weights, clusters = statistic.weights, statistic.clusters
     places, times, sizes = np.arange(len(weights)), weights, np.ones(1)
@@ -217,7 +221,7 @@ def leave_out_groups(
     units = np.repeat(np.arange(len(times)), times.round().astype(int))
     units = np.random.default_rng(seed).permutation(units)
     n_groups = min(len(units), n_groups)
-    block_size = max(1, CELLS_PER_BLOCK // max(1, len(weights)))
+    block_size = max(1, (max_cells or CELLS_PER_BLOCK) // max(1, len(weights)))
     for start in range(0, n_groups, block_size):
         block = range(start, min(start + block_size, n_groups))
         left_out = (np.bincount(units[place::n_groups], minlength=len(times)) for place in block)

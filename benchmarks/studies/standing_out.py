@@ -6,6 +6,7 @@ Labels are one of three, and errors go to either other label. The rounds of the 
 since no rater met an item twice, though one of five has 12 % of errors where the others have 2 %.
 
 In `who_differs_by_habit`, the first rater has a habit that few labels show, or nobody has one.
+In `who_differs_by_coefficient`, a rule reads a coefficient of a fixed panel, and it is asked.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline import Ratings, Scale, judge, load_policy
-from agreement_pipeline.estimates import StandingOut, standing_out
+from agreement_pipeline.estimates import DEFAULT_OF_ROUNDS, StandingOut, standing_out
 from agreement_pipeline.evidence import describe_who_differs, summarize
 from agreement_pipeline.measures import krippendorff_alpha
 from agreement_pipeline.ratings import MISSING
@@ -185,10 +186,13 @@ class Habits:
 
 @dataclass(frozen=True)
 class Measured:
-    """Numbers of mean 0 and spread 3 with errors of spread 1. The first rater has other errors."""
+    """Numbers of mean 0 and spread 3 with errors of some spread. The first rater has other errors,
+    whose spread is `spread` times as large.
+    """
 
     n_raters: int
     n_items: int
+    errors: float = 1.0
     bias: float = 0.0
     spread: float = 1.0
     level: str = "interval"
@@ -197,6 +201,7 @@ class Measured:
     def draw(self, rng: np.random.Generator) -> NumbersByRater:
         shape = (self.n_items, self.n_raters)
         errors = rng.standard_t(3, shape) / np.sqrt(3) if self.heavy else rng.normal(0, 1, shape)
+        errors *= self.errors
         errors[:, 0] = self.spread * errors[:, 0] + self.bias
         values = rng.normal(0, 3, (self.n_items, 1)) + errors
         values = np.exp(values / 4) if self.level == "ratio" else values
@@ -282,10 +287,62 @@ def rise_without_the_first(population: Habits | Measured) -> float:
     return alphas[1] - alphas[0]
 
 
-def names_in_rounds(population: Habits | Measured, n_rounds: int) -> Sequence[Sequence[str]]:
+BY_COEFFICIENT: Mapping[str, tuple[str, Habits | Measured]] = {
+    "half a spread too high: 5 raters, 300 items": ("icc_3_1", Measured(5, 300, bias=1.5)),
+    "half a spread too high: 3 raters, 60 items": ("icc_3_1", Measured(3, 60, bias=1.5)),
+    "half a spread too high: 5 raters, 300 items, absolute agreement": (
+        "icc_2_1",
+        Measured(5, 300, bias=1.5),
+    ),
+    "errors of twice the spread: 5 raters, 300 items": ("icc_3_1", Measured(5, 300, spread=2)),
+    "errors of twice the spread: 5 raters, 3,000 items": ("icc_3_1", Measured(5, 3_000, spread=2)),
+    "errors of twice the spread, and half a spread too high: 5 raters, 300 items": (
+        "icc_3_k",
+        Measured(5, 300, bias=1.5, spread=2),
+    ),
+    "45 % drawn by luck, others 10 %: 5 raters, 300 items": (
+        "conger_kappa",
+        Habits(SAFE, 5, 300, errors=0.1, errors_of_first=0.45),
+    ),
+    "half of one of 10 % missed: 5 raters, 300 items": (
+        "conger_kappa",
+        rare(0.1, 5, 300, 0.03, missed=0.5),
+    ),
+    "45 % drawn by luck, others 10 %: 3 raters, 300 items": (
+        "light_kappa",
+        Habits(SAFE, 3, 300, errors=0.1, errors_of_first=0.45),
+    ),
+    "alike: 3 raters, 60 items": ("icc_3_1", Measured(3, 60)),
+    "alike, errors as large as items differ: 3 raters, 60 items": (
+        "icc_3_1",
+        Measured(3, 60, errors=3),
+    ),
+    "alike, errors as large as items differ: 5 raters, 3,000 items": (
+        "icc_3_1",
+        Measured(5, 3_000, errors=3),
+    ),
+    "alike, heavy tails: 4 raters, 100 items": ("icc_3_1", Measured(4, 100, heavy=True)),
+    "alike, heavy tails: 4 raters, 100 items, absolute agreement": (
+        "icc_2_1",
+        Measured(4, 100, heavy=True),
+    ),
+    "alike: 3 raters, 100 items": ("conger_kappa", Habits(SAFE, 3, 100, errors=0.15)),
+    "alike, a category of 10 %: 5 raters, 40 items": ("conger_kappa", rare(0.1, 5, 40, 0.3)),
+    "alike, a category of 3 %: 3 raters, 100 items": ("conger_kappa", rare(0.03, 3, 100, 0.5)),
+    "alike, 40 clusters of 10 items: 3 raters": (
+        "conger_kappa",
+        Habits(SAFE, 3, 400, errors=0.2, cluster=10),
+    ),
+    "alike, a category of 10 %: 4 raters, 60 items": ("light_kappa", rare(0.1, 4, 60, 0.3)),
+}
+
+
+def names_in_rounds(
+    population: Habits | Measured, n_rounds: int, measure: str = DEFAULT_OF_ROUNDS
+) -> Sequence[Sequence[str]]:
     """Who is named in each round."""
     panels = seeded(population.draw, n_rounds, SEED)
-    return [[rater.name for rater in standing_out(panel).raters] for panel in panels]
+    return [[rater.name for rater in standing_out(panel, measure).raters] for panel in panels]
 
 
 def named_beside_a_copy(n_raters: int, n_rounds: int) -> float:
@@ -312,6 +369,22 @@ def who_differs_by_habit(asked: Asked) -> Iterator[Cells]:
         another = np.mean([bool({*named} - {"r00"}) for named in names])
         rise = rise_without_the_first(population)
         yield habit, f"{rise:.2f}", f"{100 * first:.1f}", f"{100 * another:.1f}"
+
+
+@study("the raters | coefficient | first named | by α | another named | by α", rounds=500)
+def who_differs_by_coefficient(asked: Asked) -> Iterator[Cells]:
+    """The percentage of rounds in which the first rater is named, and in which another is.
+
+    Of raters who are alike, the first is one of them.
+    """
+    for title, (measure, population) in BY_COEFFICIENT.items():
+        first, another = [], []
+        for name in (measure, DEFAULT_OF_ROUNDS):
+            names = names_in_rounds(population, asked.rounds, name)
+            first.append(f"{100 * np.mean(['r00' in named for named in names]):.1f}")
+            others = np.mean([bool({*named} - {"r00"}) for named in names])
+            another.append(f"{100 * others:.1f}")
+        yield title, measure, *first, *another
 
 
 @study("raters who are alike | somebody named", rounds=500)
