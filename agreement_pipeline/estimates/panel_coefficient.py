@@ -25,6 +25,7 @@ section 5.1
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,7 +43,7 @@ MAX_WEIGHTS = 1_000_000
 MAX_WEIGHTS_AT_ONCE = 10_000_000
 """Weights of groups in memory. A measure reads the ratings again for each such block."""
 MAX_CELLS = 100_000_000
-"""Ratings times values of the coefficient. More would take longer than a few seconds."""
+"""Numbers to add up, for the values with and without each rater. More would take many seconds."""
 SEED = 0
 
 Panel = LabelsByRater | NumbersByRater
@@ -78,7 +79,7 @@ def alpha_of_panel(panel: Panel) -> float | None:
 class PanelCoefficient:
     """A coefficient of a panel, and of some of its raters on the items that count for the panel.
 
-    `panel` has no weight on other items, and `statistic` is what the measure reads.
+    `panel` has no weight on other items.
     """
 
     measure: Measure
@@ -93,11 +94,13 @@ class PanelCoefficient:
 
     def find_unusable_reason(self) -> str:
         """Why the coefficient cannot say who differs; empty if it can."""
-        n_items, n_raters = len(self.panel.weights), self.panel.n_raters
-        if n_items * n_raters * self._n_values_of_rater * (n_raters + N_GROUPS) > MAX_CELLS:
-            size = f"{counted(n_raters, 'rater')} on {counted(n_items, 'item')}"
+        panel, n_values = self.panel, self.panel.n_raters + N_GROUPS
+        n_numbers_of_rating = len(panel.scale.names) if self.measure.needs == "patterns" else 1
+        n_cells = panel.given.size * n_numbers_of_rating * self._n_values_of_rater
+        if n_cells * n_values > MAX_CELLS:
+            size = f"{counted(panel.n_raters, 'rater')} on {counted(panel.n_items, 'item')}"
             return f"{self.measure.name} without each rater takes too long for {size}"
-        if np.isnan(self.value(self.panel.raters)):
+        if np.isnan(self.value_of_all):
             return f"{self.measure.name} has no value"
         return ""
 
@@ -109,6 +112,10 @@ class PanelCoefficient:
         """The coefficient of some raters; nan if it is undefined."""
         return float(self.measure(self._statistic.select_raters(raters)).value)
 
+    @cached_property
+    def value_of_all(self) -> float:
+        return self.value(self.panel.raters)
+
     def rise(self, raters: Sequence[str]) -> float:
         """How much higher it is of some raters than of all; nan if it is undefined.
 
@@ -117,7 +124,7 @@ class PanelCoefficient:
         value = self.value(raters)
         if np.isnan(value) and alpha_of_panel(self.panel.select_raters(raters)) is None:
             value = 1.0
-        return value - self.value(self.panel.raters)
+        return value - self.value_of_all
 
     def error_of_rise(self, raters: Sequence[str], n_units: int) -> tuple[float, int]:
         """The standard error of the rise by the jackknife, and how many units say as much.
@@ -125,10 +132,10 @@ class PanelCoefficient:
         `n_units` are how many items, or clusters of one size, say as much as those that are shared.
         A value that is undefined without some items counts as 1.
         """
-        rises = np.nan_to_num(self._values_left_out(raters), nan=1.0) - self._values_of_all
-        n_left_out = float(self._times.sum())
+        values_of_all, times = self._left_out_of_all
+        n_left_out = float(times.sum())
         units = min(n_units, round(n_left_out))
-        variance = jackknife_variance(rises, self._times)
+        variance = jackknife_variance(self._leave_out(raters).values - values_of_all, times)
         of_unequal_clusters = units / (units - 1) * (n_left_out - 1) / n_left_out
         return float(np.sqrt(of_unequal_clusters * variance)), units
 
@@ -144,12 +151,9 @@ class PanelCoefficient:
     @cached_property
     def _statistic_to_leave_out(self) -> Panel:
         """In an order that no rater's name decides, since groups are drawn from it."""
-        panel = self.panel
-        return (
-            self._statistic
-            if isinstance(panel, NumbersByRater)
-            else (self._read_as_needed(panel.in_canonical_order()))
-        )
+        if isinstance(self.panel, NumbersByRater):
+            return self._statistic
+        return self._read_as_needed(self.panel.in_canonical_order())
 
     def _iterate_left_out(self) -> Iterator[tuple[Array, Array]]:
         statistic, clusters = self._statistic_to_leave_out, self.panel.clusters
@@ -160,18 +164,23 @@ class PanelCoefficient:
         return leave_out_groups(statistic, N_GROUPS, SEED, MAX_WEIGHTS_AT_ONCE)
 
     @cached_property
-    def _times(self) -> Array:
-        return np.concatenate([times for _, times in self._iterate_left_out()])
+    def _left_out_of_all(self) -> "_LeftOut":
+        return self._leave_out(self.panel.raters)
 
-    @cached_property
-    def _values_of_all(self) -> Array:
-        return np.nan_to_num(self._values_left_out(self.panel.raters), nan=1.0)
-
-    def _values_left_out(self, raters: Sequence[str]) -> Array:
+    def _leave_out(self, raters: Sequence[str]) -> "_LeftOut":
         statistic = self._statistic_to_leave_out.select_raters(raters)
-        return np.concatenate(
-            [
-                np.asarray(self.measure(statistic.with_weights(weights)).value)
-                for weights, _ in self._iterate_left_out()
-            ]
+        values, times = zip(
+            *(
+                (self.measure(statistic.with_weights(weights)).value, times)
+                for weights, times in self._iterate_left_out()
+            ),
+            strict=True,
         )
+        return _LeftOut(np.nan_to_num(np.concatenate(values), nan=1.0), np.concatenate(times))
+
+
+class _LeftOut(NamedTuple):
+    """The values without each item, cluster or group, and how many such ones there are."""
+
+    values: Array
+    times: Array

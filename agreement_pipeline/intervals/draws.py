@@ -215,20 +215,20 @@ def leave_out_groups(
     `max_cells` weights, unless that is less than a row.
     """
     weights, clusters = statistic.weights, statistic.clusters
-    places, times, sizes = np.arange(len(weights)), weights, np.ones(1)
-    if clusters is not None:
-        places, times, sizes = clusters.places, clusters.times, clusters.sizes(weights)
+    times = weights if clusters is None else clusters.times
     units = np.repeat(np.arange(len(times)), times.round().astype(int))
     units = np.random.default_rng(seed).permutation(units)
     n_groups = min(len(units), n_groups)
     block_size = max(1, (max_cells or CELLS_PER_BLOCK) // max(1, len(weights)))
     for start in range(0, n_groups, block_size):
         block = range(start, min(start + block_size, n_groups))
-        left_out = (np.bincount(units[place::n_groups], minlength=len(times)) for place in block)
-        yield (
-            np.stack([weights - counts[places] * sizes for counts in left_out]),
-            np.ones(len(block)),
+        counts = np.stack(
+            [np.bincount(units[place::n_groups], minlength=len(times)) for place in block]
         )
+        left_out = (
+            counts if clusters is None else counts[:, clusters.places] * clusters.sizes(weights)
+        )
+        yield weights - left_out, np.ones(len(block))
 
 
 def quantile_interval(

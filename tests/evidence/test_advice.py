@@ -20,6 +20,7 @@ from agreement_pipeline.evidence.advice import (
     coincidences,
     describe_who_differs,
     describe_who_rated,
+    find_measure_of_policy,
     most_confused,
 )
 from agreement_pipeline.policy import Policy, Rule, judge, load_policy, plan
@@ -269,6 +270,52 @@ def test_each_value_is_compared_with_the_cut_off_of_its_own_scope():
     assert not find_measure_that_holds([said | {"scope": "round", "value": 0.85}], policy)
     assert find_measure_that_holds([said | {"scope": "round", "value": 0.75}], policy)
     assert find_measure_that_holds([said | {"scope": 'pair ana and "b c"', "value": 0.85}], policy)
+
+
+def measured(bias=3.0, spread=1.0, errors=1.0):
+    """300 numbers by each of five raters, of whom the first has a bias and other errors."""
+    rng = np.random.default_rng(8)
+    values = rng.normal(0, errors, (300, 5))
+    values[:, 0] = values[:, 0] * spread + bias
+    values = (values + rng.normal(0, 1.5, (300, 1))).round(3)
+    rows = [
+        (f"i{item:03}", rater, value)
+        for item, row in enumerate(values)
+        for rater, value in zip(RATERS, row, strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    return Ratings.from_frame(frame, Scale(None, "interval"))
+
+
+CONSISTENCY = Rule("icc_3_1", min_items=30)
+
+
+def test_who_differs_is_asked_of_the_coefficient_that_holds_the_round():
+    """A constant bias costs alpha much, and consistency nothing."""
+    biased, noisy = measured(), measured(bias=0, spread=4)
+    assert judged(biased, ALPHA).who_differs.startswith("ana differs from the rest: α is ")
+    assert judged(biased, CONSISTENCY).who_differs.startswith("No rater is known to differ ")
+    assert judged(biased, CONSISTENCY, ALPHA).who_differs.startswith("No rater is known ")
+    assert judged(biased, ALPHA, CONSISTENCY).who_differs.startswith("ana differs ")
+    (verdict,) = judged(noisy, CONSISTENCY).decision.unmet
+    sentence = judged(noisy, CONSISTENCY).who_differs
+    assert sentence.startswith(
+        f"ana differs from the rest: icc_3_1 is {verdict.estimate.value:.2f}, and 0."
+    )
+
+
+def test_of_two_measures_the_one_that_holds_says_who_differs():
+    held = judged(measured(errors=0.4), CONSISTENCY, ALPHA)
+    assert [verdict.rule.measure for verdict in held.decision.unmet] == ["krippendorff_alpha"]
+    assert held.who_differs.startswith("ana differs from the rest: α is ")
+
+
+def test_the_page_of_an_admitted_round_asks_the_coefficient_of_its_policy():
+    ratings, policy = measured(errors=0.4), Policy("p", 1, (CONSISTENCY,), n_resamples=1000)
+    assert judge(ratings, policy).admitted
+    assert "No rater is known to differ from the rest" in report_page(ratings, policy)
+    assert find_measure_of_policy(policy) == "icc_3_1"
+    assert find_measure_of_policy(Policy("p", 1, (ALPHA, CONSISTENCY))) == "krippendorff_alpha"
 
 
 def test_if_one_category_prevails_more_of_the_others_are_drawn_and_that_is_another_mix():
