@@ -31,8 +31,7 @@ import numpy as np
 
 from agreement_pipeline.estimates.estimates import find_registered_measure
 from agreement_pipeline.intervals import jackknife_variance, leave_out_each_item, leave_out_groups
-from agreement_pipeline.measures import Measure, krippendorff_alpha
-from agreement_pipeline.measures.conditions import NOT_TWO_RATERS
+from agreement_pipeline.measures import NOT_TWO_RATERS, Measure, krippendorff_alpha
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 from agreement_pipeline.text import counted

@@ -13,6 +13,7 @@ from agreement_pipeline.measures.coefficient import (
 )
 from agreement_pipeline.measures.conditions import (
     NO_PAIRABLE_ITEM as NO_PAIRABLE_ITEM,
+    NOT_TWO_RATERS as NOT_TWO_RATERS,
 )
 from agreement_pipeline.measures.registry import (
     MEASURES as MEASURES,

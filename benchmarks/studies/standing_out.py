@@ -287,46 +287,23 @@ def rise_without_the_first(population: Habits | Measured) -> float:
     return alphas[1] - alphas[0]
 
 
+HALF_A_SPREAD = Measured(5, 300, bias=1.5)
 BY_COEFFICIENT: Mapping[str, tuple[str, Habits | Measured]] = {
-    "half a spread too high: 5 raters, 300 items": ("icc_3_1", Measured(5, 300, bias=1.5)),
-    "half a spread too high: 3 raters, 60 items": ("icc_3_1", Measured(3, 60, bias=1.5)),
-    "half a spread too high: 5 raters, 300 items, absolute agreement": (
-        "icc_2_1",
-        Measured(5, 300, bias=1.5),
-    ),
+    "half a spread too high: 5 raters, 300 items": ("icc_3_1", HALF_A_SPREAD),
+    "half a spread too high, absolute agreement": ("icc_2_1", HALF_A_SPREAD),
     "errors of twice the spread: 5 raters, 300 items": ("icc_3_1", Measured(5, 300, spread=2)),
-    "errors of twice the spread: 5 raters, 3,000 items": ("icc_3_1", Measured(5, 3_000, spread=2)),
-    "errors of twice the spread, and half a spread too high: 5 raters, 300 items": (
-        "icc_3_k",
-        Measured(5, 300, bias=1.5, spread=2),
-    ),
-    "45 % drawn by luck, others 10 %: 5 raters, 300 items": (
-        "conger_kappa",
-        Habits(SAFE, 5, 300, errors=0.1, errors_of_first=0.45),
-    ),
+    "both": ("icc_3_k", Measured(5, 300, bias=1.5, spread=2)),
     "half of one of 10 % missed: 5 raters, 300 items": (
         "conger_kappa",
         rare(0.1, 5, 300, 0.03, missed=0.5),
     ),
-    "45 % drawn by luck, others 10 %: 3 raters, 300 items": (
+    "45 % by luck, others 10 %: 3 raters, 300 items": (
         "light_kappa",
         Habits(SAFE, 3, 300, errors=0.1, errors_of_first=0.45),
     ),
-    "alike: 3 raters, 60 items": ("icc_3_1", Measured(3, 60)),
-    "alike, errors as large as items differ: 3 raters, 60 items": (
-        "icc_3_1",
-        Measured(3, 60, errors=3),
-    ),
-    "alike, errors as large as items differ: 5 raters, 3,000 items": (
-        "icc_3_1",
-        Measured(5, 3_000, errors=3),
-    ),
-    "alike, heavy tails: 4 raters, 100 items": ("icc_3_1", Measured(4, 100, heavy=True)),
-    "alike, heavy tails: 4 raters, 100 items, absolute agreement": (
-        "icc_2_1",
-        Measured(4, 100, heavy=True),
-    ),
-    "alike: 3 raters, 100 items": ("conger_kappa", Habits(SAFE, 3, 100, errors=0.15)),
+    "alike, much error: 3 raters, 60 items": ("icc_3_1", Measured(3, 60, errors=3)),
+    "alike, much error: 3 raters, 1,500 items": ("icc_3_1", Measured(3, 1_500, errors=3)),
+    "alike, heavy tails: 4 raters, 100 items": ("icc_2_1", Measured(4, 100, heavy=True)),
     "alike, a category of 10 %: 5 raters, 40 items": ("conger_kappa", rare(0.1, 5, 40, 0.3)),
     "alike, a category of 3 %: 3 raters, 100 items": ("conger_kappa", rare(0.03, 3, 100, 0.5)),
     "alike, 40 clusters of 10 items: 3 raters": (
@@ -371,20 +348,23 @@ def who_differs_by_habit(asked: Asked) -> Iterator[Cells]:
         yield habit, f"{rise:.2f}", f"{100 * first:.1f}", f"{100 * another:.1f}"
 
 
-@study("the raters | coefficient | first named | by α | another named | by α", rounds=500)
+@study("the first rater | coefficient | named | by α | others named | by α", rounds=500)
 def who_differs_by_coefficient(asked: Asked) -> Iterator[Cells]:
     """The percentage of rounds in which the first rater is named, and in which another is.
 
-    Of raters who are alike, the first is one of them.
+    Where all are alike, it is that in which anybody is named.
     """
     for title, (measure, population) in BY_COEFFICIENT.items():
-        first, another = [], []
+        is_alike = title.startswith("alike")
+        first, others = [], []
         for name in (measure, DEFAULT_OF_ROUNDS):
             names = names_in_rounds(population, asked.rounds, name)
-            first.append(f"{100 * np.mean(['r00' in named for named in names]):.1f}")
-            others = np.mean([bool({*named} - {"r00"}) for named in names])
-            another.append(f"{100 * others:.1f}")
-        yield title, measure, *first, *another
+            apart = set() if is_alike else {"r00"}
+            share_of_first = np.mean([bool({*named} & apart) for named in names])
+            share_of_others = np.mean([bool({*named} - apart) for named in names])
+            first.append("" if is_alike else f"{100 * share_of_first:.1f}")
+            others.append(f"{100 * share_of_others:.1f}")
+        yield title, measure, *first, *others
 
 
 @study("raters who are alike | somebody named", rounds=500)
