@@ -292,7 +292,7 @@ BY_COEFFICIENT: Mapping[str, tuple[str, Habits | Measured]] = {
     "half a spread too high: 5 raters, 300 items": ("icc_3_1", HALF_A_SPREAD),
     "half a spread too high, absolute agreement": ("icc_2_1", HALF_A_SPREAD),
     "errors of twice the spread: 5 raters, 300 items": ("icc_3_1", Measured(5, 300, spread=2)),
-    "both": ("icc_3_k", Measured(5, 300, bias=1.5, spread=2)),
+    "both of these: 5 raters, 300 items": ("icc_3_k", Measured(5, 300, bias=1.5, spread=2)),
     "half of one of 10 % missed: 5 raters, 300 items": (
         "conger_kappa",
         rare(0.1, 5, 300, 0.03, missed=0.5),
