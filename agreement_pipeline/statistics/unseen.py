@@ -187,9 +187,7 @@ def far_values(values: Array, weights: Array) -> Array:
     if not len(numbers):
         return typical
     low, high = typical
-    highest = np.where(np.isnan(values), -np.inf, values).max(1)
-    widest = np.asarray(highest - np.where(np.isnan(values), np.inf, values).min(1)).max(0)
-    middle, reach = (low + high) / 2, UNSEEN_DISTANCE_FACTOR * widest / 2
+    middle, reach = (low + high) / 2, UNSEEN_DISTANCE_FACTOR * _largest_difference(values) / 2
     return np.stack(
         [
             np.maximum(np.minimum(low, middle - reach), numbers.min(0)),
@@ -203,8 +201,10 @@ def tail_values(values: Array, weights: Array) -> Array:
 
     Two ratings :math:`d` apart differ by :math:`d^2 / 2`. That is the largest disagreement of an
     item, or more if errors have a heavy tail. A round of few ratings may not show its largest
-    errors. So it is as much as if one rating had an error ten times as large as others, or as if
-    two typical numbers stood there. Where nobody differed, a split item has the typical values.
+    errors. So it is as much as if one rating had an error ten times as large as others, but in
+    numbers `UNSEEN_DISTANCE_FACTOR` times as far apart as any of one item at most. Or it is as much
+    as if a rating were meant for another item. Where nobody differed, a split item has the typical
+    values.
 
     Agreed items lie at the largest distance from the mean, or farther if items have a heavy tail or
     are few, and never inside the typical values.
@@ -224,8 +224,10 @@ def tail_values(values: Array, weights: Array) -> Array:
     differ = np.nanvar(values / unit, axis=1, ddof=1)
     squared_distances = ((items - middle) / unit) ** 2
     few_ratings_factor = min(1.0, (RATINGS_THAT_SHOW_ERROR / (weights[is_met] @ sizes)) ** 2)
-    spread = shares @ (squared_distances + (1 - 1 / sizes)[:, None] * differ)
-    unseen = np.maximum(LARGE_ERROR_FACTOR**2 / (times @ sizes) * (times @ differ), 2 * spread)
+    between_items = shares @ (squared_distances - differ / sizes[:, None])
+    large_error = LARGE_ERROR_FACTOR**2 / (times @ sizes) * (times @ differ)
+    farthest = UNSEEN_DISTANCE_FACTOR * _largest_difference(values / unit)
+    unseen = np.maximum(2 * between_items, np.minimum(large_error, farthest**2 / 2))
     tail = np.clip(
         _tail_heaviness(differ, times, times @ (2 / (sizes - 1))) ** 3, 1.0, MAX_TAIL_FACTOR
     )
@@ -242,6 +244,12 @@ def tail_values(values: Array, weights: Array) -> Array:
     agreed = middle + unit * np.sqrt(reach) * np.array([[-1.0], [1.0]])
     split = np.where(differ.any(0), [low, low + gap], typical)
     return np.stack([split, [np.minimum(agreed[0], typical[0]), np.maximum(agreed[1], typical[1])]])
+
+
+def _largest_difference(values: Array) -> Array:
+    """The largest difference of two numbers of one item in each dimension, from (N, R, D)."""
+    highest = np.where(np.isnan(values), -np.inf, values).max(1)
+    return np.asarray((highest - np.where(np.isnan(values), np.inf, values).min(1)).max(0))
 
 
 def _tail_heaviness(squares: Array, times: Array, normal: float) -> Array:

@@ -87,13 +87,28 @@ def test_an_unseen_item_of_few_ratings_differs_as_if_one_error_were_ten_times_as
     assert (high - low) ** 2 / 2 == pytest.approx(100 / 4 * sum(differ) / 100)
 
 
-def test_an_unseen_item_of_raters_who_nearly_agree_is_split_between_typical_numbers():
+@pytest.mark.parametrize(("n", "fewer"), [(200, 1), (270, (480 / 540) ** 2)])
+def test_the_two_values_of_split_items_of_few_ratings_are_twice_as_far_apart_as_any(n, fewer):
+    rng = np.random.default_rng(11)
+    numbers = 20 * rng.normal(size=(n, 1)) + rng.normal(size=(n, 2)) * 7
+    split, _ = split_rows(NumbersByRater(numbers, scale=INTERVAL, raters="ab"))
+    differ = variance_of_each_item(numbers)
+    farthest = 2 * max(abs(one - other) for one, other in numbers.tolist())
+    low, high = np.unique(split.round(9))
+    assert farthest**2 / 2 < 100 / 2 * sum(differ) / n
+    assert (high - low) ** 2 / 2 == pytest.approx(fewer * farthest**2 / 2)
+
+
+def test_an_unseen_item_of_raters_who_nearly_agree_is_split_as_if_one_meant_another_item():
     rng = np.random.default_rng(7)
     numbers = 40 * rng.normal(size=(300, 1)) + rng.normal(size=(300, 2)) / 8
     split, _ = split_rows(NumbersByRater(numbers, scale=INTERVAL, raters="ab"))
     low, high = np.unique(split.round(9))
     fewer = (480 / 600) ** 2
-    assert (high - low) ** 2 / 2 == pytest.approx(fewer * 2 * numbers.var())
+    means = [(one + other) / 2 for one, other in numbers.tolist()]
+    within = sum(variance_of_each_item(numbers)) / 300
+    between = sum((each - sum(means) / 300) ** 2 for each in means) / 300 - within / 2
+    assert (high - low) ** 2 / 2 == pytest.approx(fewer * 2 * between)
 
 
 def test_agreed_items_lie_as_far_out_as_the_farthest_or_farther():
