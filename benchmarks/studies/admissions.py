@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
+from scipy.stats import f as variance_ratio
 
 from agreement_pipeline.estimates import Estimate, Scope, estimate
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, Looks
@@ -244,6 +245,38 @@ def open_prices(asked: Asked) -> Iterator[Cells]:
             lows = (limits(ALPHA, drawn, method)[0] for method in methods)
             shares = percent(*(low >= RELIABLE for low in lows))
             yield raters, errors.name, f"{errors.truth:.2f}", n, *shares
+
+
+SMALL = (60, 100, 160, 240, 300, 400, 600)
+
+
+@study(
+    "raters | errors | true α | items | the default | by the tail | exact normal test",
+    rounds=1000,
+    draws=400,
+)
+def small_open_rounds(asked: Asked) -> Iterator[Cells]:
+    """The shares of small rounds of open numbers that two methods and the exact test admit at 0.8.
+
+    The exact test knows that errors and items are normal. It is that of ICC(1, 1), which α nearly
+    equals (Shrout and Fleiss 1979, https://doi.org/10.1037/0033-2909.86.2.420).
+    """
+    errors = *(Errors("alike", truth) for truth in (0.85, 0.9, 0.95)), *LARGER_ERRORS[:2]
+    for raters, each, n in product((2, 3), errors, SMALL):
+        drawn = list(seeded(partial(each.drawn, n, raters=raters), asked.rounds, n))
+        methods = (replace(asked.inference, method=name) for name in SIDE_BY_SIDE[:2])
+        lows = (limits(ALPHA, [(one, 1) for one in drawn], method)[0] for method in methods)
+        exact = np.array([_is_admitted_exactly(one.values[:, :, 0]) for one in drawn])
+        shares = percent(*(low >= RELIABLE for low in lows), exact)
+        yield raters, each.name, f"{each.truth:.2f}", n, *shares
+
+
+def _is_admitted_exactly(numbers: np.ndarray) -> bool:
+    """The F test of the mean squares of items and of errors, if all items have all ratings."""
+    n, raters = numbers.shape
+    ratio = raters * numbers.mean(1).var(ddof=1) / numbers.var(1, ddof=1).mean()
+    at_cutoff = 1 + raters * RELIABLE / (1 - RELIABLE)
+    return bool(ratio >= at_cutoff * variance_ratio.ppf(1 - TAIL, n - 1, n * (raters - 1)))
 
 
 @study("population of four raters | true α | items planned | rounds that decide", rounds=4000)

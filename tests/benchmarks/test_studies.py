@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.intervals import Inference
+from benchmarks.populations import Errors
 from benchmarks.studies import __main__ as program
 from benchmarks.studies import admissions, failures
 from benchmarks.studies.study import STUDIES, Asked, with_error
@@ -67,6 +68,15 @@ def test_a_seed_draws_other_rounds(monkeypatch, capsys):
 
 def test_a_share_has_one_standard_error():
     assert with_error(np.array([True, False, False, False])) == "25.0 % ± 21.7"
+
+
+def test_the_exact_test_of_open_numbers_admits_a_fortieth_of_rounds_at_the_cutoff():
+    drawn = (
+        Errors("alike", 0.8).drawn(40, np.random.default_rng(number)).values[:, :, 0]
+        for number in range(4_000)
+    )
+    admitted = np.mean([admissions._is_admitted_exactly(numbers) for numbers in drawn])
+    assert admitted == pytest.approx(0.025, abs=0.0075)
 
 
 def test_camps_of_one_mind_read_as_many_items_in_two_ways_as_the_expected_alpha_says():
