@@ -138,7 +138,7 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	@echo "make: making an environment of the lowest versions in $(LOWEST), once" >&2
 	@$(LOWEST_PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python $(INSTALL) --constraint constraints-lowest.txt \
-	  --editable ".[ui,excel,images,metrics,postgres,s3,signing]" $(TEST_TOOLS)
+	  --editable ".[ui,excel,images,metrics,postgres,s3,signing,sql]" $(TEST_TOOLS)
 	@touch $@
 
 $(LABEL_STUDIO_SERVER)/.installed:

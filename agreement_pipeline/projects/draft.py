@@ -633,7 +633,7 @@ def _guess_by_values(
 
 def _share_matching(texts: pd.Series, form: re.Pattern[str]) -> float:
     present = texts.dropna()
-    return float(present.str.strip().str.match(form).mean()) if len(present) else 0.0
+    return float(present.str.strip().map(form.match).notna().mean()) if len(present) else 0.0
 
 
 def _is_share(texts: pd.Series) -> bool:

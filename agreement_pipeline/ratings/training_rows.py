@@ -323,7 +323,9 @@ class _TrainingRowsBuilder:
         names = [panel.items for panel in self.panels] + [names for names, _ in self.model_labels]
         if len(names) == 2 and not len(names[1]):
             return names[0]
-        return names[0].append(names[1:]).drop_duplicates().sort_values()
+        # pandas warns of indices that are empty
+        first, *others = [some_names for some_names in names if len(some_names)] or names[:1]
+        return first.append(others).drop_duplicates().sort_values()
 
     def build_rows(self) -> TrainingRows:
         scale = self.scale

@@ -10,6 +10,8 @@ import pyarrow as pa
 from agreement_pipeline.errors import RatingsError
 
 ROWS_PER_GROUP = 100_000
+STORED_TYPE_BY_VIEW = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+"""Polars gives texts as views, which Arrow writes to Parquet from version 21 on alone."""
 
 
 def write_table(table: Any, path: Path, name: str) -> int:
@@ -39,10 +41,15 @@ def write_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], path: Pa
     waiting: list[pa.RecordBatch] = []
     n_waiting = n_rows = 0
     # What a library notes on its own types says nothing of the rows.
-    plain = pa.schema([field.remove_metadata() for field in schema])
+    plain = pa.schema(
+        [
+            field.remove_metadata().with_type(STORED_TYPE_BY_VIEW.get(field.type, field.type))
+            for field in schema
+        ]
+    )
     with parquet.ParquetWriter(path, plain, store_schema=False, compression="zstd") as writer:
         for batch in batches:
-            waiting.append(pa.RecordBatch.from_arrays(batch.columns, schema=plain))
+            waiting.append(batch.cast(plain))
             n_waiting += len(batch)
             n_rows += len(batch)
             while n_waiting >= ROWS_PER_GROUP:

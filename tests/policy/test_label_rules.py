@@ -92,7 +92,7 @@ def test_a_label_without_a_value_holds():
 def test_more_ratings_where_raters_differed_hold():
     """Then items with more ratings are no random sample of the round."""
     frame = ratings_with(0.06, (3,) * 600).to_pandas()
-    differ = frame.groupby("item")["label"].transform("nunique") > 1
+    differ = frame.groupby("item", observed=True)["label"].transform("nunique") > 1
     fourth = frame[differ].drop_duplicates("item").assign(rater="fourth")
     others = frame[~differ].drop_duplicates("item").head(40).assign(rater="fourth")
     table = pd.concat([frame, fourth, others])[["item", "rater", "label"]]

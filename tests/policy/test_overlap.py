@@ -169,7 +169,7 @@ def test_shares_of_a_stratum_are_compared_by_the_exact_test():
     language = np.array(["en", "de", "fr"])[np.random.default_rng(7).integers(3, size=1_000)]
     ratings = overlap_round(**{"stratum:language": language})
     frame = ratings.to_pandas()
-    n_raters = frame.groupby("item")["rater"].size()
+    n_raters = frame.groupby("item", observed=True)["rater"].size()
     several, language = n_raters > 1, pd.Series(language, index=n_raters.index)
     for comparison in compare_overlap(ratings).comparisons:
         if comparison.subject == "the language":
@@ -188,7 +188,7 @@ def test_categories_are_compared_within_raters():
     ratings = overlap_round(raters=("ana", "ben", "cem"))
     frame = ratings.to_pandas()
     frame["yes"] = frame["label"].astype(str) == "yes"
-    frame["several"] = frame.groupby("item")["rater"].transform("size") > 1
+    frame["several"] = frame.groupby("item", observed=True)["rater"].transform("size") > 1
     difference, deviations = 0.0, dict.fromkeys(frame["item"], 0.0)
     for _, own in frame.groupby("rater", observed=True):
         n, n_several = len(own), own["several"].sum()

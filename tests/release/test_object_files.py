@@ -241,7 +241,10 @@ def test_segments_are_in_seconds_whatever_the_step(release_of):
     ]
     units = units_of(marked, UnitSettings("segments", step=0.1), PEOPLE)
     contents = {"content:position_length": "0.1", "content:duration_seconds": "9.5"}
-    first = units.rows.groupby("cluster")["item"].transform("first") == units.rows["item"]
+    first = (
+        units.rows.groupby("cluster", observed=True)["item"].transform("first")
+        == units.rows["item"]
+    )
     rows = units.rows.assign(
         **{name: pd.Series(text, units.rows.index).where(first) for name, text in contents.items()}
     )
@@ -266,9 +269,9 @@ def test_training_rows_of_spans_have_the_text_and_lie_in_the_order_of_the_docume
     )
     assert rows["start"].dtype == rows["end"].dtype == "int64"
     assert (rows["text"] == rows["unit_of"].map(TEXTS)).all()
-    for _, own in rows[rows["resolution"] != "tie"].groupby("unit_of"):
+    for _, own in rows[rows["resolution"] != "tie"].groupby("unit_of", observed=True):
         assert own["start"].is_monotonic_increasing
-    for document, own in rows.groupby("unit_of"):
+    for document, own in rows.groupby("unit_of", observed=True):
         covered = sorted(
             at for a, b in zip(own["start"], own["end"], strict=True) for at in range(a, b)
         )

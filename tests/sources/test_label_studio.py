@@ -418,7 +418,7 @@ def test_disputed_items_go_to_the_server_once_and_their_answers_train(server, tm
     (pushed,) = [body for asked, _, body in server.asked if "/import" in asked]
     tasks = [task["data"] for task in json.loads(pushed)]
     ratings = project.store.ratings("2026-W41")
-    labels = ratings.to_pandas().groupby("item")["label"].nunique()
+    labels = ratings.to_pandas().groupby("item", observed=True)["label"].nunique()
     assert {task["item"] for task in tasks} == {*labels.index[labels > 1]}
     assert {task["ratings_digest"] for task in tasks} == {ratings.digest}
     # The real server numbered tasks from 1 and posts from 0.
