@@ -12,7 +12,7 @@ from typing import Any
 
 import dagster as dg
 
-from agreement_pipeline.errors import AgreementError, ProjectError, error_in_a_sentence
+from agreement_pipeline.errors import ProjectError, error_in_a_sentence
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metrics import record_notices
 from agreement_pipeline.orchestration.runs import REASON_TAG, unreleased_tag
@@ -63,8 +63,8 @@ def checked_url(variable: str, environment: Mapping[str, str]) -> str:
     if not url.startswith(HTTP):
         content = "something else than a URL" if url else "nothing"
         raise ProjectError(
-            f"environment variable {variable}: found {content}; expected a URL that begins with "
-            "https://. Set it where the project's code runs: the code server, or dagster dev."
+            f"environment variable {variable}: found {content}; expected a URL, as https://… . "
+            "Set it where the project's code runs: the code server, or dagster dev."
         )
     return url
 
@@ -160,7 +160,8 @@ class AlertCursor:
 
 def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
     """A tick sends one message at most and keeps its cursor. So a daemon that starts again repeats
-    none that an earlier tick sent.
+    none that an earlier tick sent. Where the webhook is not set, the tick fails and sends no
+    heartbeat, since nobody would hear of a held round.
     """
     project = host.project
     variable = project.settings.alerts_url_from
@@ -177,9 +178,10 @@ def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         cursor = AlertCursor.of(context.cursor)
+        url = None if variable is None else checked_url(variable, os.environ)
         try:
-            outcome = _send_next_notice(context, host, variable, cursor, bounded_look)
-        except AgreementError as error:
+            outcome = _send_next_notice(context, host, url, cursor, bounded_look)
+        except LookBegunLateError as error:
             return dg.SkipReason(str(error))
         context.update_cursor(cursor.to_cursor())
         return dg.SkipReason(outcome)
@@ -190,20 +192,20 @@ def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
 def _send_next_notice(
     context: dg.SensorEvaluationContext,
     host: Host,
-    variable: str | None,
+    url: str | None,
     cursor: AlertCursor,
     bounded_look: BoundedLook[list[Notice]],
 ) -> str:
     now_seconds, project = time.time(), host.project
     waiting = _find_untold(context, host, cursor, bounded_look, now_seconds)
-    if variable is None:
+    if url is None:
         return "only a heartbeat: the project names no webhook (alerts_url_from)"
     if not waiting:
         down = "the rounds cannot be read; " if cursor.down_since else ""
         return f"{down}nothing new to send"
     if now_seconds < cursor.next <= now_seconds + LONGEST_WAIT:
         return f"{len(waiting)} to send; the webhook did not answer, and is tried again later"
-    url, notice = checked_url(variable, os.environ), waiting[0]
+    notice = waiting[0]
     try:
         full_notice = with_who_differs(project, notice)
         post(url, full_notice.body(project.settings.alerts_form))
@@ -259,8 +261,12 @@ def _record_metrics(
 def _send_heartbeat(
     context: dg.SensorEvaluationContext, project: Project, cursor: AlertCursor, now_seconds: float
 ) -> None:
+    """None is sent while the webhook takes no message."""
     variable = project.settings.heartbeat_url_from
     if variable is None or now_seconds - HEARTBEAT_SECONDS < cursor.last_heartbeat <= now_seconds:
+        return
+    if cursor.failures:
+        context.log.warning("no heartbeat, since the webhook takes no message")
         return
     try:
         post(checked_url(variable, os.environ), {"project": project.name, "what": "up"})

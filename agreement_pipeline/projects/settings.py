@@ -286,7 +286,8 @@ class ProjectSettings(BaseModel):
         plain: the facts as JSON. slack: what an incoming webhook of Slack takes.
     heartbeat_url_from
         The environment variable that holds the URL of a monitor, which gets a message every five
-        minutes while the project's rounds can be looked at. No heartbeat if omitted.
+        minutes while the project's rounds can be looked at and its webhook takes messages. No
+        heartbeat if omitted.
     settle_seconds
         A file is complete if it has not changed for so many seconds.
     owners

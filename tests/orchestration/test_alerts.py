@@ -13,7 +13,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from agreement_pipeline.errors import StoreError
+from agreement_pipeline.errors import ProjectError, StoreError
 from agreement_pipeline.orchestration import alerts
 from agreement_pipeline.orchestration.alerts import (
     EVERY_SECONDS,
@@ -437,6 +437,31 @@ def test_a_heartbeat_comes_every_five_minutes_while_rounds_can_be_looked_at(
     assert SECRET not in " ".join([*daemon.said, daemon.cursor])
 
 
+def test_no_heartbeat_says_that_all_is_well_while_the_webhook_takes_no_message(
+    make_line, webhook, monkeypatch
+):
+    with Webhook() as monitor:
+        monkeypatch.setenv("REVIEWS_MONITOR", monitor.url)
+        line = make_line(alerts_url_from=VARIABLE, heartbeat_url_from="REVIEWS_MONITOR")
+        daemon, clock = Daemon(line), Clock(monkeypatch)
+        clock.now += EVERY_SECONDS
+        daemon.tick()
+        assert [body["what"] for _, body in monitor.got] == ["up"]
+        hold(line, "w1")
+        webhook.status = 503
+        for _ in range(25):
+            clock.now += EVERY_SECONDS
+            daemon.tick()
+        assert len(monitor.got) == 1
+        webhook.status = 200
+        for _ in range(25):
+            clock.now += LONGEST_WAIT
+            daemon.tick()
+        assert len(webhook.got) == 1
+        assert len(monitor.got) > 1
+        monitor.shutdown()
+
+
 def test_a_round_that_a_wrong_clock_dated_into_the_future_does_not_silence_overdue(
     told, monkeypatch
 ):
@@ -478,12 +503,17 @@ def test_a_url_that_nobody_answers_is_an_error_without_the_url(url):
 
 
 @pytest.mark.parametrize(("held", "found"), [("", "nothing"), (f"ftp://{SECRET}", "something")])
-def test_a_variable_without_a_url_is_named_and_not_repeated(told, monkeypatch, held, found):
+def test_a_variable_without_a_url_fails_the_tick_and_is_not_repeated(
+    make_line, webhook, monkeypatch, held, found
+):
+    """Even if nothing is held. A heartbeat would say that all is well."""
+    monkeypatch.setenv("REVIEWS_MONITOR", webhook.url)
     monkeypatch.setenv(VARIABLE, held)
-    hold(told, "w1")
-    said = Daemon(told).tick()
-    assert said.startswith(f"environment variable {VARIABLE}: found {found}")
-    assert SECRET not in said
+    daemon = Daemon(make_line(alerts_url_from=VARIABLE, heartbeat_url_from="REVIEWS_MONITOR"))
+    with pytest.raises(ProjectError, match=f"^environment variable {VARIABLE}: found {found}") as e:
+        daemon.tick()
+    assert SECRET not in str(e.value)
+    assert webhook.got == []
     assert checked_url(VARIABLE, {VARIABLE: " https://x "}) == "https://x"
 
 
