@@ -22,9 +22,12 @@ def iterate_elements(path: Path, place: str) -> Iterator[Xml.Element]:
     parser.StartDoctypeDeclHandler = refuse
     parser.StartElementHandler = lambda name, _: opened_tags.append(name)
     try:
+        part: bytes | None = None
         with path.open("rb") as file:
-            while not opened_tags and (part := file.read(START_BYTES)):
-                parser.Parse(part)
+            while not opened_tags and part != b"":
+                part = file.read(START_BYTES)
+                # Since 2.6, Expat may wait for the end of the file before it reads a long comment.
+                parser.Parse(part, not part)
         for _, element in Xml.iterparse(path):
             yield element
     except RatingsError:
