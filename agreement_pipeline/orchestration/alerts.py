@@ -178,9 +178,8 @@ def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         cursor = AlertCursor.of(context.cursor)
-        url = None if variable is None else checked_url(variable, os.environ)
         try:
-            outcome = _send_next_notice(context, host, url, cursor, bounded_look)
+            outcome = _send_next_notice(context, host, variable, cursor, bounded_look)
         except LookBegunLateError as error:
             return dg.SkipReason(str(error))
         context.update_cursor(cursor.to_cursor())
@@ -192,12 +191,15 @@ def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
 def _send_next_notice(
     context: dg.SensorEvaluationContext,
     host: Host,
-    url: str | None,
+    variable: str | None,
     cursor: AlertCursor,
     bounded_look: BoundedLook[list[Notice]],
 ) -> str:
     now_seconds, project = time.time(), host.project
     waiting = _find_untold(context, host, cursor, bounded_look, now_seconds)
+    url = None if variable is None else checked_url(variable, os.environ)
+    if not cursor.down_since:
+        _send_heartbeat(context, project, cursor, now_seconds)
     if url is None:
         return "only a heartbeat: the project names no webhook (alerts_url_from)"
     if not waiting:
@@ -247,7 +249,6 @@ def _find_untold(
         _record_metrics(context, project, down)
         return cursor.untold_outage(project.name, error, now_seconds)
     _record_metrics(context, project, current)
-    _send_heartbeat(context, project, cursor, now_seconds)
     return cursor.untold_recovery(project.name) + cursor.untold(current)
 
 

@@ -5,6 +5,7 @@ import sys
 import dagster as dg
 import pytest
 
+from agreement_pipeline.errors import ProjectError
 from tests.orchestration.checks import materialized
 from tests.orchestration.conftest import POLICY, ratings_frame
 
@@ -55,6 +56,7 @@ def test_decisions_and_estimates_are_those_of_the_log_and_name_no_rater_and_no_r
 
 
 def test_a_tick_of_the_alerts_says_how_much_waits_for_the_team(make_line, points):
+    """Even if it fails, since the webhook is not set."""
     line = make_line(alerts_url_from="A_VARIABLE_THAT_IS_NOT_SET")
     for name, agreement in (("poor", 0.7), ("worse", 0.5), ("good", 0.97)):
         line.deliver(name, ratings_frame(agreement))
@@ -62,7 +64,9 @@ def test_a_tick_of_the_alerts_says_how_much_waits_for_the_team(make_line, points
 
     def notices_now() -> dict[str, int]:
         with dg.build_sensor_context(instance=line.instance) as context:
-            line.definitions.resolve_sensor_def("reviews_alerts")(context)
+            sensor = line.definitions.resolve_sensor_def("reviews_alerts")
+            with pytest.raises(ProjectError, match="A_VARIABLE_THAT_IS_NOT_SET: found nothing"):
+                sensor(context)
         told = [point for point in points() if point[0] == "agreement.notices"]
         assert {attributes["project"] for _, attributes, _ in told} == {line.project.name}
         return {attributes["what"]: n for _, attributes, n in told}
