@@ -63,8 +63,8 @@ def checked_url(variable: str, environment: Mapping[str, str]) -> str:
     if not url.startswith(HTTP):
         content = "something else than a URL" if url else "nothing"
         raise ProjectError(
-            f"environment variable {variable}: found {content}; expected a URL, as https://… . "
-            "Set it where the project's code runs: the code server, or dagster dev."
+            f"environment variable {variable}: found {content}; expected a URL that begins "
+            "with https:// or http://. Set it where the project's code runs: the code server, or dagster dev."
         )
     return url
 
