@@ -442,7 +442,7 @@ def _summary_sentences(summary: Summary, left_out: Sequence[str]) -> Iterator[st
         yield f"Raters left out: {joined(sorted(left_out))}."
     yield summary.first_labels
     if decision.contract and decision.contract[0] == NONE:
-        yield "No contract was checked."
+        yield "No suite of Great Expectations was run."
     yield decision.manner
     if decision.repeat_rate_sentence:
         yield decision.repeat_rate_sentence

@@ -64,7 +64,8 @@ def checked_url(variable: str, environment: Mapping[str, str]) -> str:
         content = "something else than a URL" if url else "nothing"
         raise ProjectError(
             f"environment variable {variable}: found {content}; expected a URL that begins "
-            "with https:// or http://. Set it where the project's code runs: the code server, or dagster dev."
+            "with https:// or http://. Set it where the project's code runs: the code server, or "
+            "dagster dev."
         )
     return url
 
